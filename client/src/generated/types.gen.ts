@@ -840,6 +840,194 @@ export type WebhookOfArtifactFinished = {
     };
 };
 
+export type WebhookOfWaitOpened = {
+    type: 'wait.opened';
+    /**
+     * Unix seconds of this attempt
+     */
+    created_at: number;
+    data: {
+        /**
+         * The same in each attempt
+         */
+        delivery_id: string;
+        wait_id: string;
+        /**
+         * What was told of. An answer names it, and is refused where the wait has changed since
+         */
+        revision: number;
+        /**
+         * Of a reminder the how manieth it is
+         */
+        nth: number;
+        kind: string;
+        /**
+         * What is asked, in a line
+         */
+        title: string;
+        /**
+         * When it was sent: an answer may have come before the notice
+         */
+        status: 'open' | 'settled';
+        project_id: string | null;
+        project_title: string | null;
+        workflow_slug: string | null;
+        phase_slug: string | null;
+        step_slug: string | null;
+        run_id: string | null;
+        opened_at: string;
+        due_at: string | null;
+        settled_at: string | null;
+        answer: string | null;
+        settled_by: string | null;
+        /**
+         * Where it is answered, in the console
+         */
+        url: string;
+    };
+};
+
+export type WebhookOfWaitReminder = {
+    type: 'wait.reminder';
+    /**
+     * Unix seconds of this attempt
+     */
+    created_at: number;
+    data: {
+        /**
+         * The same in each attempt
+         */
+        delivery_id: string;
+        wait_id: string;
+        /**
+         * What was told of. An answer names it, and is refused where the wait has changed since
+         */
+        revision: number;
+        /**
+         * Of a reminder the how manieth it is
+         */
+        nth: number;
+        kind: string;
+        /**
+         * What is asked, in a line
+         */
+        title: string;
+        /**
+         * When it was sent: an answer may have come before the notice
+         */
+        status: 'open' | 'settled';
+        project_id: string | null;
+        project_title: string | null;
+        workflow_slug: string | null;
+        phase_slug: string | null;
+        step_slug: string | null;
+        run_id: string | null;
+        opened_at: string;
+        due_at: string | null;
+        settled_at: string | null;
+        answer: string | null;
+        settled_by: string | null;
+        /**
+         * Where it is answered, in the console
+         */
+        url: string;
+    };
+};
+
+export type WebhookOfWaitEscalated = {
+    type: 'wait.escalated';
+    /**
+     * Unix seconds of this attempt
+     */
+    created_at: number;
+    data: {
+        /**
+         * The same in each attempt
+         */
+        delivery_id: string;
+        wait_id: string;
+        /**
+         * What was told of. An answer names it, and is refused where the wait has changed since
+         */
+        revision: number;
+        /**
+         * Of a reminder the how manieth it is
+         */
+        nth: number;
+        kind: string;
+        /**
+         * What is asked, in a line
+         */
+        title: string;
+        /**
+         * When it was sent: an answer may have come before the notice
+         */
+        status: 'open' | 'settled';
+        project_id: string | null;
+        project_title: string | null;
+        workflow_slug: string | null;
+        phase_slug: string | null;
+        step_slug: string | null;
+        run_id: string | null;
+        opened_at: string;
+        due_at: string | null;
+        settled_at: string | null;
+        answer: string | null;
+        settled_by: string | null;
+        /**
+         * Where it is answered, in the console
+         */
+        url: string;
+    };
+};
+
+export type WebhookOfWaitSettled = {
+    type: 'wait.settled';
+    /**
+     * Unix seconds of this attempt
+     */
+    created_at: number;
+    data: {
+        /**
+         * The same in each attempt
+         */
+        delivery_id: string;
+        wait_id: string;
+        /**
+         * What was told of. An answer names it, and is refused where the wait has changed since
+         */
+        revision: number;
+        /**
+         * Of a reminder the how manieth it is
+         */
+        nth: number;
+        kind: string;
+        /**
+         * What is asked, in a line
+         */
+        title: string;
+        /**
+         * When it was sent: an answer may have come before the notice
+         */
+        status: 'open' | 'settled';
+        project_id: string | null;
+        project_title: string | null;
+        workflow_slug: string | null;
+        phase_slug: string | null;
+        step_slug: string | null;
+        run_id: string | null;
+        opened_at: string;
+        due_at: string | null;
+        settled_at: string | null;
+        answer: string | null;
+        settled_by: string | null;
+        /**
+         * Where it is answered, in the console
+         */
+        url: string;
+    };
+};
+
 export type Schema0 = string | number | boolean | null | Array<Schema0> | {
     [key: string]: Schema0;
 };
@@ -1609,7 +1797,7 @@ export type ProjectEvent = {
     attempt_number: number | null;
     level: 'debug' | 'info' | 'warn' | 'error';
     category: 'project' | 'task' | 'subtask' | 'review' | 'gate' | 'artifact' | 'retry' | 'cost' | 'crash';
-    topic: 'project_started' | 'project_completed' | 'project_paused' | 'edit_session_started' | 'task_started' | 'task_succeeded' | 'task_skipped' | 'task_stale' | 'subtask_attempt_started' | 'subtask_succeeded' | 'subtask_failed' | 'subtask_skipped' | 'subtask_alive' | 'review_feedback_recorded' | 'gate_awaiting' | 'gate_resolved' | 'gate_vote_recorded' | 'gate_delegated' | 'gate_reminded' | 'gate_escalated' | 'gate_timed_out' | 'gate_misconfigured' | 'artifact_promoted' | 'artifact_reverted' | 'artifact_set_manually' | 'cascade_skipped' | 'subtask_retry_queued' | 'subtask_retry_triggered' | 'phase_retriggered' | 'cost_threshold_warning' | 'cost_budget_breached' | 'crash_recovered' | 'repeat_crash_pause' | 'nonidempotent_crash_paused' | 'nonidempotent_crash_resolved';
+    topic: 'project_started' | 'project_completed' | 'project_paused' | 'project_reminded' | 'edit_session_started' | 'task_started' | 'task_succeeded' | 'task_skipped' | 'task_stale' | 'subtask_attempt_started' | 'subtask_succeeded' | 'subtask_failed' | 'subtask_skipped' | 'subtask_alive' | 'review_feedback_recorded' | 'gate_awaiting' | 'gate_resolved' | 'gate_vote_recorded' | 'gate_delegated' | 'gate_reminded' | 'gate_escalated' | 'gate_timed_out' | 'gate_misconfigured' | 'artifact_promoted' | 'artifact_reverted' | 'artifact_set_manually' | 'cascade_skipped' | 'subtask_retry_queued' | 'subtask_retry_triggered' | 'phase_retriggered' | 'cost_threshold_warning' | 'cost_budget_breached' | 'crash_recovered' | 'repeat_crash_pause' | 'nonidempotent_crash_paused' | 'nonidempotent_crash_resolved';
     actor_kind: 'system' | 'agent' | 'action' | 'human' | 'external';
     actor_id: string | null;
     payload_jsonb: {

@@ -1,5 +1,6 @@
 /** The pages of action links: without a script, for any width, and small, as they are opened on the way. */
 import { alert, escaped, hidden, page } from '../../platform/http/pages.ts';
+import { fieldsOf } from '../../platform/core/record.ts';
 import type { WaitDetailRow } from './contract.ts';
 import type { Linked } from './links.ts';
 import { type Answer } from './model.ts';
@@ -12,6 +13,8 @@ const TITLE = 'Your answer is asked for';
 const MAX_PROMPT = 2_000;
 const MAX_WORK = 1_500;
 const MAX_LISTED = 5;
+const MAX_ACTIONS = 12;
+const MAX_ACTION = 300;
 
 const LABELS: Readonly<Record<Answer, string>> = {
   approve: 'Approve',
@@ -73,12 +76,15 @@ const NOTICES = {
     'What this is about has changed since the message was sent, so it takes no answer here. Look at it in the console, or wait for the next message.',
 } as const;
 
-function about({ prompt, title, artifacts, work, votes, failures }: WaitDetailRow): string {
+function about({ prompt, title, artifacts, work, votes, failures, budgets, plan, effect }: WaitDetailRow): string {
   const lines = [
     ...artifacts
       .slice(0, MAX_LISTED)
       .map(({ phase_slug, version, stale }) => `About ${phase_slug}, version ${version}${stale ? ' (stale)' : ''}`),
     ...failures.slice(0, MAX_LISTED).map(({ step_slug, error }) => `Failed: ${step_slug}. ${cut(error ?? '', 200)}`),
+    ...budgets
+      .slice(0, MAX_LISTED)
+      .map(({ of, spent_usd, budget_usd }) => `Budget of ${of}: ${spent_usd} of ${budget_usd} USD are spent`),
     ...votes.slice(0, MAX_LISTED).map(({ by, answer }) => `${by}: ${answer}`),
   ].map((line) => `<li>${escaped(line)}</li>`);
   const texts = work
@@ -91,7 +97,33 @@ function about({ prompt, title, artifacts, work, votes, failures }: WaitDetailRo
     prompt === null || prompt === title ? '' : `<p class="asked">${escaped(cut(prompt, MAX_PROMPT))}</p>`,
     lines.length > 0 ? `<ul>${lines.join('')}</ul>` : '',
     ...texts,
+    plan === null ? '' : planOf(plan),
+    effect === null
+      ? ''
+      : `<details open><summary>${escaped(effect.tool)}</summary><pre>${escaped(cut(textOf(effect.arguments), MAX_WORK))}</pre></details>`,
   ].join('\n');
+}
+
+const PLANNED: Readonly<Record<string, string>> = {
+  edit_artifact: 'writes the artifact',
+  retrigger: 'runs the phase again',
+  instruct: 'runs the phase again, with instructions',
+};
+
+/** What a planner proposes, an action a line. What it made is not believed to have the shape that it was asked for. */
+function planOf({ summary, actions }: Record<string, unknown>): string {
+  const lines = (Array.isArray(actions) ? actions : []).slice(0, MAX_ACTIONS).map((action) => {
+    const { kind, phase_slug, rationale, instructions, risk, estimated_cost_usd } = fieldsOf(action);
+    const facts = [
+      risk !== undefined && `${String(risk)} risk`,
+      estimated_cost_usd !== undefined && `about ${String(estimated_cost_usd)} USD`,
+    ].filter(Boolean);
+    const what = `${String(phase_slug)}: ${PLANNED[String(kind)] ?? String(kind)}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
+    const why = [rationale, instructions].filter((text) => typeof text === 'string').join('\n');
+    return `<li><strong>${escaped(what)}</strong><br>${escaped(cut(why, MAX_ACTION))}</li>`;
+  });
+  const said = typeof summary === 'string' ? `<p class="asked">${escaped(cut(summary, MAX_ACTION))}</p>\n` : '';
+  return `<section aria-label="The plan">\n${said}<ol>${lines.join('')}</ol>\n</section>`;
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
@@ -102,8 +134,8 @@ function formOf({ choices, question, may_answer: mayAnswer }: WaitDetailRow, dra
   const takesComment = choices.some(({ takes }) => takes.includes('comment'));
   const takesMoney = choices.some(({ takes }) => takes.includes('raise_by_usd'));
   const buttons = choices.map(
-    ({ answer, then }, i) =>
-      `<button${i === 0 ? '' : ' class="quiet"'} name="answer" value="${answer}">${LABELS[answer]}</button>\n<p class="then">${escaped(then)}</p>`,
+    ({ answer, then, cost_estimate_usd: cost }, i) =>
+      `<button${i === 0 ? '' : ' class="quiet"'} name="answer" value="${answer}">${LABELS[answer]}</button>\n<p class="then">${escaped(then)}${cost === null || Number(cost) === 0 ? '' : ` About ${escaped(cost)} USD, by what the same work cost before.`}</p>`,
   );
   return `<form method="post">
 ${question ? answerField(question, draft) : ''}${

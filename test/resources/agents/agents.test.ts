@@ -37,6 +37,7 @@ const LIST_FIELDS = [
   'reasoning',
   'resolver_enforce',
   'memory_mode',
+  'on_lost_effect',
 ];
 
 const DETAIL_FIELDS = [

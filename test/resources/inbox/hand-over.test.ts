@@ -3,18 +3,23 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectWorkflowId } from '../../../src/resources/projects/model.ts';
 import { resolveGateUpdate } from '../../../workflows/project/messages.ts';
-import {
-  agentStep,
-  gateStep,
-  makeTemplate,
-  phaseSpec,
-  startProject,
-  untilProject,
-} from '../../support/fixtures/projects.ts';
-import { startTestService, tenantOf, type Tenant, type TestService } from '../../support/service/service.ts';
+import { untilProject } from '../../support/fixtures/projects.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember } from '../sign-in/people.ts';
 import { eventsOf as runEventsOf } from '../../support/fixtures/runs.ts';
-import { answer, asks, ASKER_AGENT, detailOf, openWaits, untilWait } from './waits.ts';
+import {
+  answer,
+  approve,
+  asks,
+  ASKER_AGENT,
+  detailOf,
+  makeGates,
+  memberOf,
+  openWaits,
+  personOf,
+  startAtGate,
+  untilWait,
+} from './waits.ts';
 
 let service: TestService;
 let acme: Tenant;
@@ -35,22 +40,14 @@ const GATES = {
 beforeAll(async () => {
   service = await startTestService();
   acme = await service.tenant('acc_handover');
-  const person = async (name: string, isMember = true) => {
-    const email = `${name}@acme.example`;
-    if (isMember) await addMember(service, acme.caller.customerId, email, 'member');
-    return tenantOf(service.baseUrl, { ...acme.caller, actor: email }, acme.apiKey);
-  };
-  [ana, bob, ben, eve] = [await person('ana'), await person('bob'), await person('ben'), await person('eve', false)];
-  for (const [slug, config] of Object.entries(GATES)) {
-    await makeTemplate(acme, slug, [phaseSpec('text', [agentStep('write'), gateStep('gate', 'human', config)])]);
-  }
+  const member = (name: string) => memberOf(service, acme, `${name}@acme.example`);
+  [ana, bob, ben] = [await member('ana'), await member('bob'), await member('ben')];
+  eve = personOf(service, acme, 'eve@acme.example');
+  await makeGates(acme, GATES);
 });
 afterAll(() => service?.close());
 
-async function atGate(name: keyof typeof GATES, by: Tenant = acme) {
-  const id = await startProject(by, name);
-  return { id, wait: await untilWait(acme, { project_id: id }) };
-}
+const atGate = (name: keyof typeof GATES, by?: Tenant) => startAtGate(acme, name, by);
 const eventsOf = async (id: string, topic: string): Promise<{ payload_jsonb: object; actor_id: string }[]> => {
   const { body } = await acme.cp('GET', `/v1/projects/${id}/events?limit=500`);
   return body.data.filter((event: { topic: string }) => event.topic === topic);
@@ -58,7 +55,6 @@ const eventsOf = async (id: string, topic: string): Promise<{ payload_jsonb: obj
 const soon = () => new Date(Date.now() + 3_600_000).toISOString();
 const delegate = (by: Tenant, { id }: { id: string }, to = 'ben@acme.example', until = soon()) =>
   by.cp('POST', `/v1/inbox/${id}/delegate`, { to, until });
-const approve = { answer: 'approve' };
 
 describe('a stand-in', () => {
   // Guards: the answer of whom an approver names counts, from then on and not before, and the project's events say who named whom.

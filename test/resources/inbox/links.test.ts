@@ -2,19 +2,12 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { first, present } from '../../../src/platform/core/present.ts';
-import {
-  agentStep,
-  gateStep,
-  makeTemplate,
-  phaseSpec,
-  startProject,
-  untilProject,
-} from '../../support/fixtures/projects.ts';
-import { startTestService, tenantOf, type Tenant, type TestService } from '../../support/service/service.ts';
+import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/fixtures/projects.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { codeOf, mailbox } from '../../support/service/otp.ts';
 import { addMember } from '../sign-in/people.ts';
-import { answer, asks, ASKER_AGENT, detailOf, untilWait } from './waits.ts';
+import { answer, approve, asks, ASKER_AGENT, detailOf, makeGates, memberOf, startAtGate, untilWait } from './waits.ts';
 
 /** Every line of the log. */
 const lines: string[] = [];
@@ -42,19 +35,13 @@ beforeAll(async () => {
   service = await startTestService({ log: createLog({ level: 'debug', pretty: false, destination }) });
   acme = await service.tenant('acc_links');
   await acme.cp('POST', '/v1/agents', ASKER_AGENT);
-  await addMember(service, acme.caller.customerId, ANA, 'member');
   await addMember(service, acme.caller.customerId, acme.caller.actor, 'owner');
-  ana = tenantOf(service.baseUrl, { ...acme.caller, actor: ANA }, '');
-  for (const [slug, config] of Object.entries(GATES)) {
-    await makeTemplate(acme, slug, [phaseSpec('text', [agentStep('write'), gateStep('gate', 'human', config)])]);
-  }
+  ana = await memberOf(service, acme, ANA);
+  await makeGates(acme, GATES);
 });
 afterAll(() => service?.close());
 
-async function atGate(name: keyof typeof GATES, by: Tenant = acme) {
-  const id = await startProject(by, name);
-  return { id, wait: await untilWait(acme, { project_id: id }) };
-}
+const atGate = (name: keyof typeof GATES, by?: Tenant) => startAtGate(acme, name, by);
 async function linkTo({ id: waitId, revision }: { id: string; revision: number }, recipient = ANA): Promise<string> {
   const link = await service.services.actionLinks.issue({
     customerId: acme.caller.customerId,
@@ -69,7 +56,6 @@ async function visit(path: string, form?: Record<string, string>, init: RequestI
   const response = await fetch(`${service.baseUrl}${path}`, { redirect: 'manual', ...body, ...init });
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
-const approve = { answer: 'approve' };
 
 describe('a link', () => {
   // Guards: whoever was mailed it answers by it, in their name and by that way, and the audit log has it.
@@ -183,6 +169,24 @@ describe('a link', () => {
     expect(await visit(path)).toMatchObject(changed);
     expect(await visit(path, approve)).toMatchObject(changed);
     expect(await detailOf(acme, wait.id)).toMatchObject({ status: 'open' });
+  });
+
+  // Guards: whoever is asked about a plan sees what it would do, action by action, on a page that stays small; and applies it there.
+  test('shows a plan, and applies it', async () => {
+    const { id, wait: gate } = await atGate('open');
+    await answer(acme, gate, approve);
+    await untilProject(acme, id, 'completed');
+    await acme.cp('POST', `/v1/projects/${id}/edit-sessions`, { instruction: 'Shorter.' });
+    const wait = await untilWait(acme, { project_id: id, kind: 'plan' });
+    const path = await linkTo(wait);
+    const { text } = await visit(path);
+    const { plan } = await detailOf(acme, wait.id);
+    expect(text).toContain('aria-label="The plan"');
+    expect(text.match(/<li><strong>/g)).toHaveLength(plan.actions.length);
+    for (const { phase_slug } of plan.actions) expect(text).toContain(`<strong>${phase_slug}: `);
+    expect(Buffer.byteLength(text)).toBeLessThan(15_000);
+    expect(await visit(path, { answer: 'apply' })).toMatchObject({ status: 200 });
+    expect(await detailOf(acme, wait.id)).toMatchObject({ answer: 'apply', settled_via: 'link', settled_by: ANA });
   });
 
   // Guards: a question of a run is answered in words, or by one of its options.

@@ -1,6 +1,8 @@
 /** What tests of the inbox do again and again. */
 import { dispatch, tool } from '../../support/fixtures/runs.ts';
-import { eventually, type Tenant } from '../../support/service/service.ts';
+import { agentStep, gateStep, makeTemplate, phaseSpec, startProject } from '../../support/fixtures/projects.ts';
+import { eventually, tenantOf, type Tenant, type TestService } from '../../support/service/service.ts';
+import { addMember } from '../sign-in/people.ts';
 
 export const ASKER_AGENT = {
   slug: 'asker',
@@ -38,3 +40,30 @@ export const detailOf = async (tenant: Tenant, id: string): Promise<Row> => {
 
 export const answer = (tenant: Tenant, { id, revision }: { id: string; revision: number }, body: object) =>
   tenant.cp('POST', `/v1/inbox/${id}/answer`, { revision, ...body });
+
+export const approve = { answer: 'approve' };
+
+/** A template of this name for each gate, with one step before it. */
+export async function makeGates(
+  tenant: Tenant,
+  gates: Readonly<Record<string, Record<string, unknown>>>,
+): Promise<void> {
+  for (const [slug, config] of Object.entries(gates)) {
+    await makeTemplate(tenant, slug, [phaseSpec('text', [agentStep('write'), gateStep('gate', 'human', config)])]);
+  }
+}
+
+/** A project that waits at the gate of such a template. @param by starts it */
+export async function startAtGate(tenant: Tenant, name: string, by: Tenant = tenant) {
+  const id = await startProject(by, name);
+  return { id, wait: await untilWait(tenant, { project_id: id }) };
+}
+
+/** Somebody of a workspace, with its key. */
+export const personOf = (service: TestService, { caller, apiKey }: Tenant, email: string): Tenant =>
+  tenantOf(service.baseUrl, { ...caller, actor: email }, apiKey);
+
+export async function memberOf(service: TestService, tenant: Tenant, email: string): Promise<Tenant> {
+  await addMember(service, tenant.caller.customerId, email, 'member');
+  return personOf(service, tenant, email);
+}

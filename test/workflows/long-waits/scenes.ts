@@ -157,7 +157,7 @@ export const SCENES = {
     const wait = await eventually(async () => {
       const { body } = await tenant.cp('GET', `/v1/inbox?run_id=${id}`);
       if (body.data.length === 0) throw new Error('nobody is asked yet');
-      return body.data[0] as { id: string; revision: number };
+      return body.data[0];
     });
     return {
       goOn: () => tenant.cp('POST', `/v1/inbox/${wait.id}/answer`, { answer: 'done', revision: wait.revision }),

@@ -1,22 +1,25 @@
 /** What a phase going on asks of the database: each trip is one that everything else of the project waits for. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import type { Database } from '../../../../src/platform/db/client.ts';
+import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { insertProject } from '../../../support/fixtures/projects-store.ts';
+import { gate, insertProject } from '../../../support/fixtures/projects-store.ts';
+import { inboxFaults } from '../../../support/database/inbox-oracle.ts';
 import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let engine: ProjectEngine;
+let listening: Database;
 let asked: string[] = [];
 beforeAll(async () => {
   database = await openTestDatabase();
   const { db } = database;
   const dialect = new PgDialect();
   // Everything else as it is, getters too.
-  const listening = Object.create(db, {
+  listening = Object.create(db, {
     rows: {
       value: (statement: SQL) => {
         asked.push(dialect.sqlToQuery(statement).sql);
@@ -43,4 +46,59 @@ test('a phase that opens and begins two steps holds its project once, in eight s
   expect(begun).toHaveLength(2);
   expect(locks()).toHaveLength(1);
   expect(asked).toHaveLength(8);
+});
+
+/** What opens waits, revises them, closes them and tells of them. */
+const TRIGGERS = {
+  subtasks: ['waits_of_gate'],
+  projects: ['waits_of_project'],
+  waits: ['log_opened_wait', 'log_changed_wait', 'tell_of_new_wait', 'tell_of_changed_wait'],
+};
+async function withoutWaits<T>(work: () => Promise<T>): Promise<T> {
+  const turn = async (how: 'disable' | 'enable') => {
+    for (const [table, names] of Object.entries(TRIGGERS)) {
+      for (const name of names) await database.db.rows(sql.raw(`alter table ${table} ${how} trigger ${name}`));
+    }
+  };
+  await turn('disable');
+  return work().finally(() => turn('enable'));
+}
+
+const by = () => ({ actor: { kind: 'human' as const, id: 'ann@acme.example' }, commandId: crypto.randomUUID() });
+
+/** How many statements it takes to open a gate, to answer it, and to pause and to resume the project. */
+async function counts(): Promise<Record<string, number>> {
+  const phases = [{ slug: 'a', steps: [gate('approve', { status: 'pending' })] }];
+  const made = await insertProject(database.db, { customerId: 'acme', phases });
+  const ref = { projectId: made.id, taskId: made.taskId('a'), iteration: 1 };
+  const asks = async (work: () => Promise<unknown>) => {
+    asked = [];
+    await work();
+    return asked.length;
+  };
+  const opened = await asks(() => engine.openAndBegin(ref, { granted: null, key: 'run:1' }, effectOf));
+  const decide = { projectId: made.id, gateKind: 'human' as const };
+  const answer = { subtask_id: made.stepId('a/approve'), decision: 'rejected' as const };
+  const rejected = await asks(() => commands.resolveGate(listening, { ...decide, ...by(), answer }));
+  const resumed = await asks(() => commands.resumeProject(listening, { projectId: made.id, ...by(), effectOf, inFlightTaskIds: [] }));
+  return { opened, rejected, resumed };
+}
+
+// Guards: a wait is opened, and settled with its answer, inside of the statements that there are without the inbox: it costs a
+// project no round trip, whether anybody is told of it or not.
+test('a gate that waits and is answered takes no statement more than without the inbox', async () => {
+  const expected = { opened: 8, rejected: 10, resumed: 10 };
+  expect(await withoutWaits(counts)).toEqual(expected);
+  const { db } = database;
+  await db.rows(sql`delete from waits`);
+  await db.rows(sql`
+    insert into output_destinations (id, customer_id, name, kind, config, waits)
+    values (gen_random_uuid(), 'acme', 'hook', 'webhook', '{"url": "https://example.com"}', true)`);
+  expect(await counts()).toEqual(expected);
+  expect(await db.rows(sql`select kind, answer from waits order by kind`)).toEqual([
+    { kind: 'gate', answer: 'reject' },
+    { kind: 'paused', answer: 'resume' },
+  ]);
+  expect(await db.rows(sql`select notice from output_deliveries`)).toHaveLength(4);
+  expect(await inboxFaults(db)).toEqual([]);
 });
