@@ -103,6 +103,7 @@ describe('lists', () => {
       reasoning: null,
       resolver_enforce: null,
       memory_mode: 'both',
+      on_lost_effect: 'tell',
       owner_customer_id: 'quiet',
       version: '1',
     });
