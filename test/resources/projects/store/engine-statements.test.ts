@@ -80,7 +80,9 @@ async function counts(): Promise<Record<string, number>> {
   const decide = { projectId: made.id, gateKind: 'human' as const };
   const answer = { subtask_id: made.stepId('a/approve'), decision: 'rejected' as const };
   const rejected = await asks(() => commands.resolveGate(listening, { ...decide, ...by(), answer }));
-  const resumed = await asks(() => commands.resumeProject(listening, { projectId: made.id, ...by(), effectOf, inFlightTaskIds: [] }));
+  const resumed = await asks(() =>
+    commands.resumeProject(listening, { projectId: made.id, ...by(), effectOf, inFlightTaskIds: [] }),
+  );
   return { opened, rejected, resumed };
 }
 
