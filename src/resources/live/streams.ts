@@ -116,7 +116,14 @@ const STREAMS: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
 ]);
 
 export const alsoAsStreams = (services: Services, routes: readonly Route[]): readonly Route[] =>
-  services.live?.isOnDocumented ? routes.map((route) => withStream(services, route)) : routes;
+  routes.map((route) => (services.live?.isOnDocumented ? withStream(services, route) : withoutStream(route)));
+
+/** A client asks for a stream without knowing whether there are any, so that what it says about one is no mistake. */
+function withoutStream(route: Route): Route {
+  if (!STREAMS.has(route.endpoint.id)) return route;
+  const ignored = [...(route.endpoint.ignored ?? []), ...Object.keys(StreamQuery.shape)];
+  return { ...route, endpoint: { ...route.endpoint, ignored } };
+}
 
 function withStream(services: Services, route: Route): Route {
   const streaming = STREAMS.get(route.endpoint.id);
