@@ -11,6 +11,7 @@ import {
   type ResolvedModel,
   type TokenUsage,
 } from '../src/platform/models/types.ts';
+import { budgetsOf, capIdOf, capName } from '../src/resources/cost/caps/model.ts';
 import { chargeOf, type Tariff } from '../src/resources/billing/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
@@ -32,6 +33,8 @@ export interface Spending {
    * @throws ModelFailure budget_exceeded, model_unpriced before anything is spent
    */
   hold(): Promise<boolean>;
+  /** The record of the call books what it cost to these. */
+  budgetIds: readonly string[];
   /** Counts what the model is told, with the product's own tokenizer. */
   inputTokens(): Promise<number>;
   /** @returns US dollars as a decimal string; null where no price is known */
@@ -87,12 +90,14 @@ export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDep
   return {
     async spendingOf(call: Call): Promise<Spending> {
       const { run, turn, resolved } = call;
-      const { customerId, budgetIds } = run;
+      const { customerId } = run;
+      const budgetIds = budgetsOf(run);
+      const isCapped = budgetIds.some((id) => capIdOf(id) !== undefined);
       const tariff = await tariffOf(customerId);
       const charged = tariff && !isOwn(call) ? tariff : undefined;
       return {
         async hold() {
-          if (!run.isLimited && charged === undefined) return false;
+          if (!run.isLimited && !isCapped && charged === undefined) return false;
           const amountUsd = await worstCase(call, charged ? 'wallet' : 'budget');
           const wallet = charged && { customerId, micros: chargeOf(amountUsd, charged.markup) };
           const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
@@ -100,6 +105,7 @@ export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDep
           return true;
         },
         inputTokens: () => inputTokensOf(call),
+        budgetIds,
         costOf: (usage) => models.price(resolved, usage, termsOf(call)),
         wallet: (costUsd, attempt) =>
           tariff && { customerId, charge: charged && chargeFor(call, charged, costUsd, attempt) },
@@ -129,6 +135,11 @@ function chargeFor(
 
 function shortText(amountUsd: string, { budgetId, freeUsd }: { budgetId: string; freeUsd: string }, micros = 0) {
   const free = Number(freeUsd);
+  const capId = capIdOf(budgetId);
+  if (capId !== undefined) {
+    const way = `raise it with \`aos costs cap ${capId} <usd>\` or PUT /v1/cost/caps/${capId}`;
+    return `the next call may cost ${amountUsd} USD and ${capName(capId)} has ${free} USD left; ${way}`;
+  }
   return budgetId.startsWith('wallet:')
     ? `the next call may cost ${micros / 1_000_000} USD and the wallet has ${free} USD left; buy credit`
     : `the next call may cost ${amountUsd} USD and the budget of ${budgetId.replace(':', ' ')} has ${free} USD left; raise it`;

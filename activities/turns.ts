@@ -140,7 +140,17 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       const costUsd = spending.costOf(usage);
       const event = abortedRequest({ turn, attempt: of }, usage, costUsd, resolved, why);
       const wallet = spending.wallet(costUsd, of);
-      return untilRecorded(() => runs.recordAbortedCall({ run, turn, attempt: of, usage, costUsd, wallet, event }));
+      return untilRecorded(() =>
+        runs.recordAbortedCall({
+          run: { ...run, budgetIds: spending.budgetIds },
+          turn,
+          attempt: of,
+          usage,
+          costUsd,
+          wallet,
+          event,
+        }),
+      );
     };
     const lost = underWayBefore(heartbeatDetails, turn, attempt);
     // The part of the reply that had come died with its worker. What the model had been asked is booked, no more.
@@ -182,7 +192,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     // The reply must not be lost with the database, since whoever asked again would pay for it again.
     const after = await untilRecorded(() =>
       runs.recordTurn({
-        run,
+        run: { ...run, budgetIds: spending.budgetIds },
         turn,
         model: resolved.model,
         usage: reply.usage,

@@ -1,11 +1,11 @@
-/** Adds `aos costs`, which shows what the runs of a period cost. */
+/** Adds `aos costs`, which shows what the runs of a period cost, and caps that. */
 import { Option, type Command } from 'commander';
 import type { CostOfKey, CostRollupResponse } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { print, printJson, printTable, type Column } from './output.ts';
 
 export function addCostCommand(program: Command): void {
-  program
+  const costs = program
     .command('costs')
     .description('what runs cost, by agent, model, project or day')
     .addOption(new Option('-w, --window <window>', 'how far back').choices(['24h', '7d', '30d']).default('7d'))
@@ -14,6 +14,58 @@ export function addCostCommand(program: Command): void {
     )
     .option('--json', 'print JSON')
     .action(show);
+  costs
+    .command('caps')
+    .description('what may be spent by calendar month and day, and what is')
+    .option('--json', 'print JSON')
+    .action(showCaps);
+  costs
+    .command('cap')
+    .argument('<cap>', 'workspace, agent.<slug> or api-key.<id>, and .month or .day: agent.writer.month')
+    .argument('<usd>', 'US dollars, or `none`')
+    .description('cap what a workspace, an agent or an API key spends')
+    .option('--json', 'print JSON')
+    .action(setCap);
+}
+
+interface SpendingCap {
+  id: string;
+  limit_usd: string;
+  spent_usd: string;
+  burn: number;
+  until: string;
+}
+
+const capText = ({ id, spent_usd, limit_usd, until }: SpendingCap): string =>
+  `${id}: ${spent_usd} of ${limit_usd} USD spent, until ${until}`;
+
+async function showCaps(_: unknown, command: Command): Promise<void> {
+  const service = await openService(process.env);
+  const caps = await service.controlPlane<{ data: SpendingCap[] }>('GET', '/v1/cost/caps');
+  if (command.optsWithGlobals()['json']) return printJson(caps);
+  printTable<SpendingCap>(
+    caps.data,
+    [
+      { title: 'CAP', value: ({ id }) => id },
+      { title: 'SPENT', value: ({ spent_usd }) => spent_usd, align: 'right' },
+      { title: 'OF USD', value: ({ limit_usd }) => limit_usd, align: 'right' },
+      { title: '%', value: ({ burn }) => Math.round(burn * 100), align: 'right' },
+      { title: 'UNTIL', value: ({ until }) => until },
+    ],
+    'no caps; set one with: aos costs cap workspace.month 100',
+  );
+}
+
+async function setCap(cap: string, usd: string, _: unknown, command: Command): Promise<void> {
+  const service = await openService(process.env);
+  const path = `/v1/cost/caps/${encodeURIComponent(cap)}`;
+  if (usd === 'none') {
+    await service.controlPlane('DELETE', path);
+    return print(`${cap} is taken away`);
+  }
+  const set = await service.controlPlane<SpendingCap>('PUT', path, { limit_usd: usd });
+  if (command.optsWithGlobals()['json']) return printJson(set);
+  print(capText(set));
 }
 
 async function show({ window, by, json }: { window: string; by: string; json?: boolean }): Promise<void> {

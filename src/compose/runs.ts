@@ -5,6 +5,8 @@ import { builtinAgents } from '../resources/agents/builtin/index.ts';
 import { createAgentService } from '../resources/agents/service.ts';
 import { createChatService } from '../resources/chat/service.ts';
 import { createChatStore } from '../resources/chat/store.ts';
+import { createCapService } from '../resources/cost/caps/service.ts';
+import { createCapStore } from '../resources/cost/caps/store.ts';
 import { createCostService } from '../resources/cost/service.ts';
 import { createCostStore } from '../resources/cost/store.ts';
 import { createRunArtifactService } from '../resources/run-artifacts/service.ts';
@@ -66,6 +68,7 @@ export function composeRuns(
       log,
     }),
     cost: createCostService({ store: createCostStore(db) }),
+    caps: createCapService({ store: createCapStore(db), agentExists: agents.isAgent }),
     runArtifacts: createRunArtifactService({ store: createRunArtifactStore(db) }),
     /** Serves housekeeping. @param startFollowing starts what the end of a run sets off */
     settleRuns: (startFollowing: (after: AfterRun) => Promise<void>) =>

@@ -42,6 +42,30 @@ test('shows costs', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ data: [{ run_count: 1 }], meta: { group_by: 'day', window: '24h' } });
 });
 
+// Guards: a cap is set, shown with what is spent of it, and taken away; a name that is none says what would be one.
+test('caps what is spent', async () => {
+  expect(await as(tenant, 'costs', 'caps')).toEqual(
+    ok(/^no caps; set one with: aos costs cap workspace\.month 100\n$/),
+  );
+  expect(await as(tenant, 'costs', 'cap', 'workspace.month', '25')).toEqual(
+    ok(/^workspace\.month: 0[.\d]* of 25 USD spent, until \d{4}-\d\d-01T00:00:00/),
+  );
+  expect(await as(tenant, 'costs', 'caps')).toEqual(
+    ok(/^CAP +SPENT +OF USD +% +UNTIL *\nworkspace\.month +0[.\d]* +25 +0 /),
+  );
+  const { stdout } = await as(tenant, 'costs', 'caps', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ data: [{ id: 'workspace.month', limit_usd: '25' }] });
+  expect(await as(tenant, 'costs', 'cap', 'agent.nobody.day', '1')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('404'),
+  });
+  expect(await as(tenant, 'costs', 'cap', 'workspace', '1')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('agent.writer.month'),
+  });
+  expect(await as(tenant, 'costs', 'cap', 'workspace.month', 'none')).toEqual(ok('workspace.month is taken away\n'));
+});
+
 // Guards: the operator switches flags; a tenant reads what holds for it, and is refused anything else in one line.
 test('switches flags', async () => {
   const set = await as(operator, 'flags', 'set', 'new-board', 'off', '-d', 'Board', '--on', 'cli-operations');

@@ -331,6 +331,10 @@ export type WaitDelegation = {
     until: string;
 };
 
+export type NewCap = {
+    limit_usd: string | number;
+};
+
 export type FeatureFlagChange = {
     /**
      * For every workspace without an exception
@@ -2486,6 +2490,37 @@ export type CostOfKey = {
      * Runs with a call of no known price: their cost is a lower bound
      */
     unpriced_runs: number;
+};
+
+export type SpendingCap = {
+    /**
+     * `workspace.month`, `agent.writer.day`, `api-key.12.month`
+     */
+    id: string;
+    scope: 'workspace' | 'agent' | 'api-key';
+    /**
+     * Slug of the agent or id of the key; null for the workspace
+     */
+    of: string | null;
+    period: 'month' | 'day';
+    limit_usd: string;
+    /**
+     * In this period. A call counts to the period in which its answer came
+     */
+    spent_usd: string;
+    /**
+     * What calls under way may cost at most
+     */
+    reserved_usd: string;
+    /**
+     * Spent by limit
+     */
+    burn: number;
+    since: string;
+    /**
+     * Then it begins anew
+     */
+    until: string;
 };
 
 export type FeatureFlag = {
@@ -10704,6 +10739,198 @@ export type CostRollupResponses = {
 };
 
 export type CostRollupResponse = CostRollupResponses[keyof CostRollupResponses];
+
+export type CostCapsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/cost/caps';
+};
+
+export type CostCapsErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type CostCapsError = CostCapsErrors[keyof CostCapsErrors];
+
+export type CostCapsResponses = {
+    /**
+     * The caps on spending by month and day, each with what is spent of it
+     */
+    200: {
+        data: Array<SpendingCap>;
+        meta: {
+            total: number;
+        };
+    };
+};
+
+export type CostCapsResponse = CostCapsResponses[keyof CostCapsResponses];
+
+export type CostRemoveCapData = {
+    body?: never;
+    path: {
+        cap_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/cost/caps/{cap_id}';
+};
+
+export type CostRemoveCapErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `admin_required`, `workspace_archived`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type CostRemoveCapError = CostRemoveCapErrors[keyof CostRemoveCapErrors];
+
+export type CostRemoveCapResponses = {
+    /**
+     * Done; no body
+     */
+    204: void;
+};
+
+export type CostRemoveCapResponse = CostRemoveCapResponses[keyof CostRemoveCapResponses];
+
+export type CostSetCapData = {
+    body: NewCap;
+    path: {
+        cap_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/cost/caps/{cap_id}';
+};
+
+export type CostSetCapErrors = {
+    /**
+     * `bad_request`, `invalid_json`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `admin_required`, `workspace_archived`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type CostSetCapError = CostSetCapErrors[keyof CostSetCapErrors];
+
+export type CostSetCapResponses = {
+    /**
+     * Set, raise or lower what a workspace, an agent or an API key may spend in a calendar month or day
+     */
+    200: SpendingCap;
+};
+
+export type CostSetCapResponse = CostSetCapResponses[keyof CostSetCapResponses];
 
 export type FeatureFlagsListData = {
     body?: never;

@@ -15,6 +15,7 @@ import { isWorkflowGone, orAfter, withinDeadline } from '../../platform/temporal
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createLostStarts, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
+import { capsOfCaller } from '../cost/caps/model.ts';
 import type { RunContext, RunContextPage, RunRequest } from './contract.ts';
 import { conversationOf, COST_WINDOWS, HISTORY_LENGTH, isTerminal, runWorkflowId, type CostWindow } from './model.ts';
 import type { RunFilter } from './store/queries.ts';
@@ -95,7 +96,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
   async function accept(caller: Caller, run: Omit<Parameters<RunStore['acceptRun']>[0], 'id' | 'customerId'>) {
     const id = newRunId();
     const { customerId, workspaceId } = caller;
-    await store.acceptRun({ ...run, id, customerId });
+    await store.acceptRun({ ...run, id, customerId, caps: capsOfCaller(customerId, caller.actor) });
     try {
       await withinDeadline(temporal, () => start({ id, workspaceId, customerId, agent: run.agent }));
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   bigserial,
   boolean,
   check,
+  date,
   index,
   integer,
   jsonb,
@@ -20,6 +21,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import type { RunFailure } from '../../platform/core/problem.ts';
 import { createdAt, eventPlace, instant, startDue, usd } from '../../platform/db/columns.ts';
+import type { CapPeriod } from '../cost/caps/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { EFFECTS, RUN_EVENT_TYPES, RUN_STATUSES, TOOL_CALL_STATUSES, type StepOfRun } from './model.ts';
 
@@ -208,15 +210,23 @@ export const runToolCalls = pgTable(
 export const budgets = pgTable(
   'budgets',
   {
-    /** `run:<id>`, `project:<id>`, `task:<id>`, `wallet:<customer>`. */
+    /** `run:<id>`, `project:<id>`, `task:<id>`, `wallet:<customer>`, `cap:<customer>:<id of the cap>`. */
     id: text('id').primaryKey(),
     customerId: text('customer_id').notNull(),
     /** Null sets no limit; what is spent is counted all the same. */
     limitUsd: usd('limit_usd'),
     spentUsd: usd('spent_usd').notNull().default('0'),
     reservedUsd: usd('reserved_usd').notNull().default('0'),
+    /** Of a cap by calendar `month` or `day` (UTC): its spending begins anew with each. */
+    period: text('period').$type<CapPeriod>(),
+    /** What is spent was spent in the period that began on this day. */
+    periodStart: date('period_start'),
   },
   (t) => [
+    // It finds the caps of a workspace, which are few among the budgets of its runs.
+    index('budgets_capping')
+      .on(t.customerId)
+      .where(sql`${t.period} is not null`),
     check(
       'budgets_wallet_is_its_balance',
       sql`${t.id} not like 'wallet:%' or (${t.id} = 'wallet:' || ${t.customerId} and ${t.limitUsd} is not null and ${t.spentUsd} = 0)`,

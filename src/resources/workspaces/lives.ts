@@ -57,8 +57,8 @@ export const FATES: Readonly<Record<string, Fate>> = {
   wait_votes: { goesWith: 'waits' },
   wait_delegations: { goesWith: 'waits' },
   action_links: { goesWith: 'waits' },
-  // All budgets but the wallet's, which the ledger keeps.
-  budgets: { goesWith: 'runs and projects' },
+  // All budgets but the wallet's, which the ledger keeps: most go with their runs and projects, and caps here.
+  budgets: { goes: 'before made again', statement: deleteCaps },
 
   log_events: { goes: 'before made again' },
   attachments: { goes: 'before made again' },
@@ -111,6 +111,13 @@ const deleteOf =
     delete from ${sql.identifier(table)} where customer_id = ${customerId} and ctid = any(array(
       select ctid from ${sql.identifier(table)} where customer_id = ${customerId} limit ${limit}))
     returning 1`;
+
+function deleteCaps(customerId: string, limit: number): SQL {
+  return sql`
+    delete from budgets where customer_id = ${customerId} and id = any(array(
+      select id from budgets where customer_id = ${customerId} and period is not null limit ${limit}))
+    returning 1`;
+}
 
 /** A run's budget has no reference to the run, so it is deleted here. */
 function deleteRuns(customerId: string, limit: number): SQL {

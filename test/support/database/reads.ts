@@ -103,6 +103,7 @@ export const READS: Readonly<Record<string, Reading>> = {
     ],
   },
   'run-artifacts.list': { queries: ['', 'limit=5&agent=writer', 'agent=nobody'] },
+  'cost.caps': {},
   'cost.rollup': {
     queries: ['window=30d&group_by=agent', 'window=30d&group_by=project', 'window=7d&group_by=day', 'group_by=model'],
   },

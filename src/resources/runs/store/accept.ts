@@ -27,6 +27,8 @@ export interface NewRun {
   firedBy?: { id: string; of: 'job' | 'heartbeat' } | undefined;
   /** A limit of its own, US dollars. */
   costBudgetUsd?: string | undefined;
+  /** The caps of who asks for it, by the ids of their budgets. */
+  caps?: readonly string[] | undefined;
   /** The claim of the request that asks for the run, where that request may be repeated. */
   claim?: Claim | undefined;
   /** Set on a run that a tool call of another run spawned. */
@@ -48,7 +50,7 @@ interface Outcome {
 /** @throws Problem plan_limit_exceeded, workspace_archived, not_found; ClaimLostError */
 export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   const ownBudget = run.costBudgetUsd === undefined ? null : `run:${run.id}`;
-  const budgetIds = [...(run.parent?.budgetIds ?? []), ...(ownBudget ? [ownBudget] : [])];
+  const budgetIds = [...(run.parent?.budgetIds ?? []), ...(ownBudget ? [ownBudget] : []), ...(run.caps ?? [])];
   const [outcome] = await db.rows<Outcome>(sql`
     with ${run.claim ? sql`held as (${holdingClaim(run.claim, run.id)}), ` : NOTHING}workspace as (
       select plan_in_force as plan, ${openStatus} as status, (${CAPS}::jsonb ->> plan_in_force::text)::int as cap,

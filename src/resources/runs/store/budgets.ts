@@ -11,6 +11,12 @@ import type { Database } from '../../../platform/db/client.ts';
 import { USD_MICROS, walletBudgetId } from '../../billing/model.ts';
 import { insertPosting, type Posting } from '../../billing/wallet/store.ts';
 
+/** Null of a budget that has no period. @param budget the name of the row */
+export const periodStart = (budget: SQL): SQL => sql`date_trunc(${budget}.period, now() at time zone 'utc')`;
+/** What a cap spent in an earlier period counts no more. @param budget the name of the row */
+export const spentInPeriod = (budget: SQL): SQL =>
+  sql`case when ${budget}.period_start is not distinct from ${periodStart(budget)}::date then ${budget}.spent_usd else 0 end`;
+
 export interface Reservation {
   runId: string;
   turn: number;
@@ -37,7 +43,7 @@ export async function reserve(
     : sql`${amountUsd}::numeric`;
   const [outcome] = await db.rows<{ short: { budgetId: string; freeUsd: string } | null }>(sql`
     with held as (
-      select id, limit_usd - spent_usd - reserved_usd as free from budgets where id = any(${ids}) order by id for update
+      select id, limit_usd - ${spentInPeriod(sql`budgets`)} - reserved_usd as free from budgets where id = any(${ids}) order by id for update
     ), before as (
       select budget_id from cost_reservations where run_id = ${runId} and turn = ${turn}
     ), short as (
@@ -83,7 +89,7 @@ export const bookCost = (
   ), due as (
     select id from budgets where id = any(${ids}) and ${isMoved} order by id for update
   ), booked as (
-    update budgets b set spent_usd = b.spent_usd + ${wallet ? sql`case b.id when ${walletId} then 0 else ${cost} end` : cost},
+    update budgets b set period_start = ${periodStart(sql`b`)}::date, spent_usd = ${spentInPeriod(sql`b`)} + ${wallet ? sql`case b.id when ${walletId} then 0 else ${cost} end` : cost},
       reserved_usd = b.reserved_usd - coalesce((select amount_usd from released r where r.budget_id = b.id), 0)
     from due where b.id = due.id returning b.id
   )${wallet?.charge ? sql`, charged as (${insertPosting(chargedAfter(present(walletId)), wallet.charge)})` : sql``}${

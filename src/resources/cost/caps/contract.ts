@@ -1,0 +1,77 @@
+/** The HTTP contract of caps on spending. */
+import { z } from 'zod';
+import { endpoint, NO_CONTENT } from '../../../platform/http/endpoint.ts';
+import { listReply, Timestamp, Usd } from '../../../platform/http/schemas.ts';
+import { CAP_ID, CAP_PERIODS } from './model.ts';
+
+const SpendingCap = z
+  .object({
+    id: z.string().describe('`workspace.month`, `agent.writer.day`, `api-key.12.month`'),
+    scope: z.enum(['workspace', 'agent', 'api-key']),
+    of: z.string().nullable().describe('Slug of the agent or id of the key; null for the workspace'),
+    period: z.enum(CAP_PERIODS),
+    limit_usd: Usd,
+    spent_usd: Usd.describe('In this period. A call counts to the period in which its answer came'),
+    reserved_usd: Usd.describe('What calls under way may cost at most'),
+    burn: z.number().describe('Spent by limit'),
+    since: Timestamp,
+    until: Timestamp.describe('Then it begins anew'),
+  })
+  .meta({ id: 'SpendingCap' });
+
+const CapPath = z.object({
+  cap_id: z
+    .string()
+    .regex(CAP_ID, 'must be workspace, agent.<slug> or api-key.<id>, and .month or .day: agent.writer.month'),
+});
+
+const NewCap = z
+  .object({
+    limit_usd: z
+      .union([z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'), z.number().min(0).max(1e9)])
+      .transform((amount) => (typeof amount === 'string' ? amount : amount.toFixed(8))),
+  })
+  .meta({ id: 'NewCap' });
+
+export const listCaps = endpoint({
+  id: 'cost.caps',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/cost/caps',
+  credential: 'session',
+  summary: 'The caps on spending by month and day, each with what is spent of it',
+  status: 200,
+  reply: listReply(SpendingCap),
+});
+
+export const setCap = endpoint({
+  id: 'cost.setCap',
+  surface: 'control-plane',
+  method: 'put',
+  path: '/v1/cost/caps/{cap_id}',
+  credential: 'admin',
+  summary: 'Set, raise or lower what a workspace, an agent or an API key may spend in a calendar month or day',
+  description:
+    'Months and days are those of UTC. Before each model call its worst-case cost is held against every cap that concerns ' +
+    'it, as against the budgets of its run and project; where one has too little left, the run fails with ' +
+    '`budget_exceeded` before anything is spent, and a project pauses. A new cap begins with what the runs of the period ' +
+    'have cost already. A cap of an API key counts the runs that were asked for with it, and what they spawned.',
+  params: CapPath,
+  body: NewCap,
+  status: 200,
+  reply: SpendingCap,
+  problems: ['not_found'],
+});
+
+export const removeCap = endpoint({
+  id: 'cost.removeCap',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/cost/caps/{cap_id}',
+  credential: 'admin',
+  summary: 'Take a cap on spending away',
+  params: CapPath,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found'],
+});

@@ -1,0 +1,50 @@
+/** What a caller can do with caps on spending. */
+import { Problem } from '../../../platform/core/problem.ts';
+import { present } from '../../../platform/core/present.ts';
+import { capIdOf, capOf } from './model.ts';
+import type { CapRow, CapStore } from './store.ts';
+
+export type CapService = ReturnType<typeof createCapService>;
+
+interface CapDependencies {
+  store: CapStore;
+  agentExists: (customerId: string, slug: string) => Promise<boolean>;
+}
+
+export const createCapService = ({ store, agentExists }: CapDependencies) => ({
+  async list(customerId: string) {
+    const rows = await store.list(customerId);
+    return { data: rows.map(wireCap), meta: { total: rows.length } };
+  },
+
+  /** @throws Problem not_found where there is no such agent or key */
+  async set(customerId: string, capId: string, limitUsd: string) {
+    const { scope, of } = capOf(capId);
+    const isThere =
+      of === null || (await (scope === 'agent' ? agentExists(customerId, of) : store.hasKey(customerId, of)));
+    if (!isThere) throw new Problem('not_found');
+    return wireCap(await store.set(customerId, capId, limitUsd));
+  },
+
+  /** @throws Problem not_found */
+  async remove(customerId: string, capId: string): Promise<void> {
+    if (!(await store.remove(customerId, capId))) throw new Problem('not_found');
+  },
+});
+
+function wireCap({ id: budgetId, limitUsd, spentUsd, reservedUsd, since, until }: CapRow) {
+  const id = present(capIdOf(budgetId));
+  const { scope, of, period } = capOf(id);
+  return {
+    id,
+    scope,
+    of,
+    period,
+    limit_usd: limitUsd,
+    spent_usd: spentUsd,
+    reserved_usd: reservedUsd,
+    burn: Number(limitUsd) === 0 ? 1 : Number(spentUsd) / Number(limitUsd),
+    since,
+    until,
+  };
+}

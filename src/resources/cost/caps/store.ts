@@ -1,0 +1,67 @@
+/** Rows of caps, which are budgets with a period. What they have spent in an earlier period counts no more. */
+import { sql, type SQL } from 'drizzle-orm';
+import { present } from '../../../platform/core/present.ts';
+import type { Database } from '../../../platform/db/client.ts';
+import { periodStart, spentInPeriod } from '../../runs/store/budgets.ts';
+import { capBudgetId, capOf, type Cap } from './model.ts';
+
+export type CapStore = ReturnType<typeof createCapStore>;
+
+export interface CapRow {
+  /** The id of the budget. */
+  id: string;
+  limitUsd: string;
+  spentUsd: string;
+  reservedUsd: string;
+  since: string;
+  until: string;
+}
+
+const columns = sql`
+  b.id, b.limit_usd::text as "limitUsd", ${spentInPeriod(sql`b`)}::text as "spentUsd", b.reserved_usd::text as "reservedUsd",
+  ${periodStart(sql`b`)} at time zone 'utc' as since,
+  (${periodStart(sql`b`)} + ('1 ' || b.period)::interval) at time zone 'utc' as until`;
+
+export const createCapStore = (db: Database) => ({
+  list: (customerId: string): Promise<CapRow[]> =>
+    db.rows<CapRow>(sql`
+      select ${columns} from budgets b
+      where b.customer_id = ${customerId} and b.period is not null and b.limit_usd is not null
+      order by b.id`),
+
+  /** A new cap begins with what the runs of its period that were accepted since have cost. */
+  async set(customerId: string, capId: string, limitUsd: string): Promise<CapRow> {
+    const cap = capOf(capId);
+    const start = sql`date_trunc(${cap.period}, now() at time zone 'utc')`;
+    const id = capBudgetId(customerId, capId);
+    const [row] = await db.rows<CapRow>(sql`
+      with b as (
+        insert into budgets as b (id, customer_id, limit_usd, spent_usd, period, period_start)
+        select ${id}, ${customerId}, ${limitUsd}::numeric, coalesce(sum(r.cost_usd), 0), ${cap.period}, ${start}::date
+        from runs r
+        where r.customer_id = ${customerId} and r.created_at >= ${start} at time zone 'utc' and ${concerns(id, cap)}
+        on conflict (id) do update set limit_usd = excluded.limit_usd
+        returning b.*
+      )
+      select ${columns} from b`);
+    return present(row);
+  },
+
+  async remove(customerId: string, capId: string): Promise<boolean> {
+    const gone = await db.rows(sql`
+      delete from budgets where customer_id = ${customerId} and id = ${capBudgetId(customerId, capId)} returning id`);
+    return gone.length > 0;
+  },
+
+  async hasKey(customerId: string, keyId: string): Promise<boolean> {
+    const found = await db.rows(
+      sql`select id from api_keys where customer_id = ${customerId} and id = ${keyId}::bigint`,
+    );
+    return found.length > 0;
+  },
+});
+
+const concerns = (budgetId: string, { scope, of }: Cap): SQL => {
+  if (scope === 'workspace') return sql`true`;
+  return scope === 'agent' ? sql`r.agent = ${of}` : sql`${budgetId} = any(r.budget_ids)`;
+};

@@ -1,0 +1,164 @@
+/** The model costs nothing for input and one cent a token of output, of which a reply may have a hundred: a dollar. */
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+
+/** What the server's replies report: three tokens of output. */
+const CALL_COST = '0.03';
+let provider: OpenAiServer;
+let folder: string;
+let service: TestService;
+let acme: Tenant;
+beforeAll(async () => {
+  provider = await startOpenAiServer();
+  folder = await mkdtemp(join(tmpdir(), 'aos-caps-'));
+  const prices = join(folder, 'prices.json');
+  await writeFile(prices, JSON.stringify({ scripted: { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 } }));
+  service = await startTestService({
+    env: {
+      MODEL_PRICES: prices,
+      MODEL_MAX_OUTPUT_TOKENS: '100',
+      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
+      OPENAI_COMPATIBLE_MODEL: 'scripted',
+    },
+  });
+});
+let tenants = 0;
+beforeEach(async () => {
+  provider.reset();
+  provider.otherwise(answer('Here.'));
+  acme = await service.tenant(`acc_capped${++tenants}`);
+});
+afterAll(async () => {
+  await service?.close();
+  await provider?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const cap = (id: string, limit_usd: string | number) => acme.cp('PUT', `/v1/cost/caps/${id}`, { limit_usd });
+const capsNow = async () => {
+  const { body } = await acme.cp('GET', '/v1/cost/caps');
+  return Object.fromEntries(
+    body.data.map(({ id, ...row }: { id: string; limit_usd: string; spent_usd: string; reserved_usd: string }) => [
+      id,
+      [row.spent_usd, row.limit_usd, row.reserved_usd],
+    ]),
+  );
+};
+const work = (agent: string | null = 'assistant') => acme.run({ agent, prompt: 'Say something.' });
+/** With the session of a person, and so with no key. */
+async function byHand() {
+  const { body } = await acme.cp('POST', '/v1/runs', { agent: 'assistant', prompt: 'Say something.' });
+  return acme.waitForRun(body.run_id);
+}
+const refusedBy = (id: string) => ({
+  status: 'failed',
+  error: expect.stringContaining(`raise it with \`aos costs cap ${id} <usd>\` or PUT /v1/cost/caps/${id}`),
+});
+
+// Guards: a workspace does not exceed its cap by month or by day, is told what to do, and goes on once it is raised.
+test.each(['workspace.month', 'workspace.day'])('%s', async (id) => {
+  expect(await cap(id, '1.02')).toMatchObject({ status: 200, body: { id, scope: 'workspace', of: null, burn: 0 } });
+  expect(await work()).toMatchObject({ status: 'succeeded' });
+  expect(await work()).toMatchObject(refusedBy(id));
+  expect(provider.requests).toHaveLength(1);
+  expect(await capsNow()).toEqual({ [id]: [CALL_COST, '1.02', '0'] });
+  await cap(id, 2);
+  expect(await work()).toMatchObject({ status: 'succeeded' });
+  expect(await capsNow()).toEqual({ [id]: ['0.06', '2', '0'] });
+  expect((await acme.cp('DELETE', `/v1/cost/caps/${id}`)).status).toBe(204);
+  expect((await acme.cp('DELETE', `/v1/cost/caps/${id}`)).status).toBe(404);
+  expect(await capsNow()).toEqual({});
+});
+
+// Guards: a cap of an agent holds what that agent spends, also where nobody named it, and nothing else.
+test('an agent', async () => {
+  await cap('agent.assistant.month', '0.5');
+  expect(await work('assistant')).toMatchObject(refusedBy('agent.assistant.month'));
+  expect(await work('writer')).toMatchObject({ status: 'succeeded' });
+  const picked = await acme.run({ prompt: 'xyzzy' });
+  expect(picked.status).toBe(picked.agent === 'assistant' ? 'failed' : 'succeeded');
+  expect(await capsNow()).toEqual({ 'agent.assistant.month': ['0', '0.5', '0'] });
+});
+
+// Guards: a cap of a key holds what was asked for with it, and what that spawned; others of the workspace are free of it.
+test('an API key', async () => {
+  const [{ id: keyId }] = (await acme.cp('GET', '/v1/api-keys')).body.data;
+  const id = `api-key.${keyId}.day`;
+  await cap(id, '1.1');
+  provider.script(
+    callTools({ id: 'spawn', name: 'spawn_run', arguments: { agent: 'writer', prompt: 'A part' } }),
+    answer('A part.'),
+    answer('Done.'),
+  );
+  expect(await work()).toMatchObject({ status: 'succeeded' });
+  expect(await capsNow()).toEqual({ [id]: ['0.09', '1.1', '0'] });
+  await cap(id, '1.08');
+  expect(await work()).toMatchObject(refusedBy(id));
+  expect(await byHand()).toMatchObject({ status: 'succeeded' });
+  expect(await capsNow()).toEqual({ [id]: ['0.09', '1.08', '0'] });
+});
+
+// Guards: a cap that is set in the middle of a period counts what is spent in it already.
+test('a cap begins with what is spent', async () => {
+  await work('assistant');
+  await work('writer');
+  await cap('workspace.month', 5);
+  await cap('agent.writer.day', 5);
+  const [{ id: keyId }] = (await acme.cp('GET', '/v1/api-keys')).body.data;
+  await cap(`api-key.${keyId}.month`, 5);
+  expect(await capsNow()).toEqual({
+    'workspace.month': ['0.06', '5', '0'],
+    'agent.writer.day': ['0.03', '5', '0'],
+    [`api-key.${keyId}.month`]: ['0.06', '5', '0'],
+  });
+});
+
+// Guards: with a new period spending begins anew, without anybody having to turn it over.
+test('a period ends', async () => {
+  await cap('workspace.month', '1.01');
+  await work();
+  expect(await work()).toMatchObject(refusedBy('workspace.month'));
+  const { customerId } = acme.caller;
+  await service.runtime.db.rows(sql`
+    update budgets set period_start = period_start - interval '1 month' where customer_id = ${customerId}
+    and period is not null`);
+  expect(await capsNow()).toEqual({ 'workspace.month': ['0', '1.01', '0'] });
+  expect(await work()).toMatchObject({ status: 'succeeded' });
+  expect(await capsNow()).toEqual({ 'workspace.month': [CALL_COST, '1.01', '0'] });
+});
+
+// Guards: calls at the same time do not exceed a cap together.
+test('six at once', async () => {
+  const held: (() => void)[] = [];
+  provider.otherwise((response, request) => void held.push(() => answer('Here.')(response, request)));
+  await cap('workspace.day', '3.5');
+  const runs = Array.from({ length: 6 }, () => work());
+  await provider.received(3);
+  const failed = runs.map((run) => run.then(({ status }) => status));
+  // Three of them end while the calls of the others are under way.
+  let ended = 0;
+  await new Promise<void>((done) => {
+    for (const each of failed) void each.then(() => ++ended === 3 && done());
+  });
+  expect(await capsNow()).toEqual({ 'workspace.day': ['0', '3.5', '3'] });
+  for (const release of held) release();
+  expect((await Promise.all(failed)).sort()).toEqual([...Array(3).fill('failed'), ...Array(3).fill('succeeded')]);
+  expect(await capsNow()).toEqual({ 'workspace.day': ['0.09', '3.5', '0'] });
+});
+
+// Guards: a cap that could never hold anything is not set.
+test.each([
+  ['agent.nobody.month', 404],
+  ['api-key.999999999.day', 404],
+  ['workspace.year', 422],
+  ['workspace.acme.month', 422],
+  ['agent.month', 422],
+])('%s is %i', async (id, status) => {
+  expect((await cap(id, '1')).status).toBe(status);
+  expect(await capsNow()).toEqual({});
+});
