@@ -8,7 +8,7 @@ export type CapPeriod = (typeof CAP_PERIODS)[number];
 /** `workspace.month`, `agent.writer.day`, `api-key.12.month` */
 export const CAP_ID = /^(workspace|agent\.[a-z0-9][a-z0-9_-]{0,63}|api-key\.\d{1,15})\.(month|day)$/;
 
-export type CapScope = 'workspace' | 'agent' | 'api-key';
+type CapScope = 'workspace' | 'agent' | 'api-key';
 export interface Cap {
   scope: CapScope;
   /** The slug of the agent, the id of the key; null of the workspace. */
