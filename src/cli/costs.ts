@@ -5,8 +5,9 @@ import { openService } from './client.ts';
 import { print, printJson, printTable, type Column } from './output.ts';
 
 export function addCostCommand(program: Command): void {
-  const costs = program
-    .command('costs')
+  const costs = program.command('costs').description('what runs cost, and caps on what they may');
+  costs
+    .command('summary', { isDefault: true })
     .description('what runs cost, by agent, model, project or day')
     .addOption(new Option('-w, --window <window>', 'how far back').choices(['24h', '7d', '30d']).default('7d'))
     .addOption(
