@@ -151,6 +151,32 @@ test('six at once', async () => {
   expect(await capsNow()).toEqual({ 'workspace.day': ['0.09', '3.5', '0'] });
 });
 
+// Guards: what a call held of a cap is given back once, also where the cap was taken away and set again meanwhile.
+test('a cap goes and comes while a call is under way', async () => {
+  const held: (() => void)[] = [];
+  provider.otherwise((response, request) => void held.push(() => answer('Here.')(response, request)));
+  await cap('workspace.day', '3.5');
+  const run = work();
+  await provider.received(1);
+  expect((await acme.cp('DELETE', '/v1/cost/caps/workspace.day')).status).toBe(204);
+  expect(await capsNow()).toEqual({});
+  await cap('workspace.day', '3.5');
+  expect(await capsNow()).toEqual({ 'workspace.day': ['0', '3.5', '1'] });
+  for (const release of held) release();
+  expect(await run).toMatchObject({ status: 'succeeded' });
+  expect(await capsNow()).toEqual({ 'workspace.day': [CALL_COST, '3.5', '0'] });
+});
+
+// Guards: what is spent while a cap is away counts when it is set again in the same period.
+test('a cap that was taken away', async () => {
+  await cap('workspace.month', '3.5');
+  await work();
+  await acme.cp('DELETE', '/v1/cost/caps/workspace.month');
+  await work();
+  await cap('workspace.month', '4');
+  expect(await capsNow()).toEqual({ 'workspace.month': ['0.06', '4', '0'] });
+});
+
 // Guards: a cap that could never hold anything is not set.
 test.each([
   ['agent.nobody.month', 404],

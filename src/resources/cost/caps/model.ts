@@ -50,7 +50,7 @@ interface Spender {
   /** Known from the first turn on. */
   agent: string | null;
   budgetIds: readonly string[];
-  /** The caps of the workspace that are set, by the ids of their budgets. */
+  /** The caps of the workspace that are set, or that calls still hold something of, by the ids of their budgets. */
   caps: readonly string[];
 }
 

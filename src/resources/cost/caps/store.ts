@@ -40,16 +40,21 @@ export const createCapStore = (db: Database) => ({
         select ${id}, ${customerId}, ${limitUsd}::numeric, coalesce(sum(r.cost_usd), 0), ${cap.period}, ${start}::date
         from runs r
         where r.customer_id = ${customerId} and r.created_at >= ${start} at time zone 'utc' and ${concerns(id, cap)}
-        on conflict (id) do update set limit_usd = excluded.limit_usd
+        on conflict (id) do update set limit_usd = excluded.limit_usd,
+          spent_usd = case when b.limit_usd is null then excluded.spent_usd else b.spent_usd end,
+          period_start = case when b.limit_usd is null then excluded.period_start else b.period_start end
         returning b.*
       )
       select ${columns} from b`);
     return present(row);
   },
 
+  /** The row stays without a limit, as calls that are under way give back there what they hold. */
   async remove(customerId: string, capId: string): Promise<boolean> {
     const gone = await db.rows(sql`
-      delete from budgets where customer_id = ${customerId} and id = ${capBudgetId(customerId, capId)} returning id`);
+      update budgets set limit_usd = null
+      where customer_id = ${customerId} and id = ${capBudgetId(customerId, capId)} and limit_usd is not null
+      returning id`);
     return gone.length > 0;
   },
 
