@@ -238,8 +238,11 @@ describe('when', () => {
     const { id, wait } = await atGate('escalating');
     const { workflow } = service.runtime.temporal.client;
     const phase = workflow.getHandle(`project-${id}/text/1`);
-    const metadata: { currentDetails?: string } = await phase.query('__temporal_workflow_metadata');
-    expect(metadata.currentDetails).toContain('of its approvers, escalates after 1 s, after 2 s: remind');
+    // The wait is in the database before the workflow hears of it.
+    await eventually(async () => {
+      const metadata: { currentDetails?: string } = await phase.query('__temporal_workflow_metadata');
+      expect(metadata.currentDetails).toContain('of its approvers, escalates after 1 s, after 2 s: remind');
+    });
     await answer(ana, wait, approve);
   });
 });
