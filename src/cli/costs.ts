@@ -1,6 +1,6 @@
 /** Adds `aos costs`, which shows what the runs of a period cost, and caps that. */
 import { Option, type Command } from 'commander';
-import type { CostOfKey, CostRollupResponse } from '../../client/src/api.ts';
+import type { CostCapsResponse, CostOfKey, CostRollupResponse, SpendingCap } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { print, printJson, printTable, type Column } from './output.ts';
 
@@ -29,21 +29,13 @@ export function addCostCommand(program: Command): void {
     .action(setCap);
 }
 
-interface SpendingCap {
-  id: string;
-  limit_usd: string;
-  spent_usd: string;
-  burn: number;
-  until: string;
-}
-
 const capText = ({ id, spent_usd, limit_usd, until }: SpendingCap): string =>
   `${id}: ${spent_usd} of ${limit_usd} USD spent, until ${until}`;
 
-async function showCaps(_: unknown, command: Command): Promise<void> {
+async function showCaps({ json }: { json?: boolean }): Promise<void> {
   const service = await openService(process.env);
-  const caps = await service.controlPlane<{ data: SpendingCap[] }>('GET', '/v1/cost/caps');
-  if (command.optsWithGlobals()['json']) return printJson(caps);
+  const caps = await service.controlPlane<CostCapsResponse>('GET', '/v1/cost/caps');
+  if (json) return printJson(caps);
   printTable<SpendingCap>(
     caps.data,
     [
@@ -57,7 +49,7 @@ async function showCaps(_: unknown, command: Command): Promise<void> {
   );
 }
 
-async function setCap(cap: string, usd: string, _: unknown, command: Command): Promise<void> {
+async function setCap(cap: string, usd: string, { json }: { json?: boolean }): Promise<void> {
   const service = await openService(process.env);
   const path = `/v1/cost/caps/${encodeURIComponent(cap)}`;
   if (usd === 'none') {
@@ -65,7 +57,7 @@ async function setCap(cap: string, usd: string, _: unknown, command: Command): P
     return print(`${cap} is taken away`);
   }
   const set = await service.controlPlane<SpendingCap>('PUT', path, { limit_usd: usd });
-  if (command.optsWithGlobals()['json']) return printJson(set);
+  if (json) return printJson(set);
   print(capText(set));
 }
 

@@ -861,7 +861,7 @@ export type WebhookOfWaitOpened = {
          */
         revision: number;
         /**
-         * Of a reminder the how manieth it is
+         * Which reminder it is, counted from one
          */
         nth: number;
         kind: string;
@@ -908,7 +908,7 @@ export type WebhookOfWaitReminder = {
          */
         revision: number;
         /**
-         * Of a reminder the how manieth it is
+         * Which reminder it is, counted from one
          */
         nth: number;
         kind: string;
@@ -955,7 +955,7 @@ export type WebhookOfWaitEscalated = {
          */
         revision: number;
         /**
-         * Of a reminder the how manieth it is
+         * Which reminder it is, counted from one
          */
         nth: number;
         kind: string;
@@ -1002,7 +1002,7 @@ export type WebhookOfWaitSettled = {
          */
         revision: number;
         /**
-         * Of a reminder the how manieth it is
+         * Which reminder it is, counted from one
          */
         nth: number;
         kind: string;

@@ -14,6 +14,13 @@ export const Usd = z
   .transform(withoutTrailingZeros)
   .pipe(z.string().regex(/^-?\d+(\.\d+)?$/));
 
+/** US dollars as a caller writes them. */
+export const UsdText = z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars');
+
+/** @param number says which numbers may be given in the place of a text @returns what is stored: a decimal string */
+export const givenUsd = (number: z.ZodNumber) =>
+  z.union([UsdText, number.max(1e9)]).transform((amount) => (typeof amount === 'string' ? amount : amount.toFixed(8)));
+
 /** A row id in an address. A number too large for any row is simply unknown, so it stays a valid one. */
 export const IntId = z
   .string()

@@ -97,8 +97,9 @@ export const createInboxService = ({ store, details, commands, pages, effects, p
       const value = callArguments?.[name];
       return Array.isArray(value) ? value.map(String) : null;
     };
-    const question =
-      kind !== 'lost_effect' && typeof callArguments?.['question'] === 'string' ? callArguments['question'] : null;
+    // What the call of a question asks; the call of a lost effect is itself what is asked about.
+    const isLost = kind === 'lost_effect';
+    const question = !isLost && typeof callArguments?.['question'] === 'string' ? callArguments['question'] : null;
     const prompt = typeof gateConfig?.['prompt'] === 'string' ? gateConfig['prompt'] : null;
     return {
       ...wait,
@@ -112,14 +113,11 @@ export const createInboxService = ({ store, details, commands, pages, effects, p
       reviews: await ofStep(details.reviews),
       decisions: await details.decisions(customerId, wait),
       plan: kind === 'plan' ? await details.plan(customerId, wait) : null,
-      question:
-        tool === null || kind === 'lost_effect'
-          ? null
-          : { question: question ?? wait.title, options: texts('options'), tool },
+      question: tool !== null && !isLost ? { question: question ?? wait.title, options: texts('options'), tool } : null,
       failures: await ofPause(details.failures),
       budgets: await ofPause(details.budgets),
       awaits: kind === 'webhook_gate' ? wait.title : null,
-      effect: kind === 'lost_effect' && tool !== null ? { tool, arguments: callArguments } : null,
+      effect: tool !== null && isLost ? { tool, arguments: callArguments } : null,
     };
   }
 

@@ -102,7 +102,7 @@ export const outputDeliveries = pgTable(
     artifactId: uuid('artifact_id'),
     waitId: uuid('wait_id'),
     notice: noticeKind('notice'),
-    /** Of reminders the how manieth, of openings the revision. */
+    /** Which reminder it is, counted from one; of openings the revision. */
     nth: integer('nth'),
     /** The revision that is told of. */
     revision: integer('revision'),

@@ -1,7 +1,7 @@
 /** The HTTP contract of runs. Validation, OpenAPI and handler types derive from these values. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { limit, offset, pageReply, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { givenUsd, limit, offset, pageReply, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { CONTEXT_CATEGORIES, COST_WINDOWS, RUN_EVENT_TYPES, RUN_STATUSES, TRANSPORTS } from './model.ts';
 
 export const RunId = z.string().min(1).max(64);
@@ -18,13 +18,7 @@ const Override = z.object({
   /** The id of a model, or `auto`. */
   model_override: z.string().max(200).regex(/^\S+$/, 'must be a model id without spaces').optional(),
   /** The run may spend this many US dollars at most. */
-  cost_budget_usd: z
-    .union([
-      z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'),
-      z.number().positive().max(1e9),
-    ])
-    .transform((amount) => (typeof amount === 'string' ? amount : amount.toFixed(8)))
-    .optional(),
+  cost_budget_usd: givenUsd(z.number().positive()).optional(),
   /** Whether a model that can reason does. */
   reasoning: z.boolean().optional(),
 });

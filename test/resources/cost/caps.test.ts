@@ -1,31 +1,16 @@
 /** The model costs nothing for input and one cent a token of output, of which a reply may have a hundred: a dollar. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { answer, callTools, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { type Tenant, type TestService } from '../../support/service/service.ts';
+import { CALL_COST, startPricedService } from '../../support/service/priced.ts';
 
-/** What the server's replies report: three tokens of output. */
-const CALL_COST = '0.03';
 let provider: OpenAiServer;
-let folder: string;
+let close: () => Promise<void>;
 let service: TestService;
 let acme: Tenant;
 beforeAll(async () => {
-  provider = await startOpenAiServer();
-  folder = await mkdtemp(join(tmpdir(), 'aos-caps-'));
-  const prices = join(folder, 'prices.json');
-  await writeFile(prices, JSON.stringify({ scripted: { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 } }));
-  service = await startTestService({
-    env: {
-      MODEL_PRICES: prices,
-      MODEL_MAX_OUTPUT_TOKENS: '100',
-      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
-      OPENAI_COMPATIBLE_MODEL: 'scripted',
-    },
-  });
+  ({ service, provider, close } = await startPricedService());
 });
 let tenants = 0;
 beforeEach(async () => {
@@ -33,11 +18,7 @@ beforeEach(async () => {
   provider.otherwise(answer('Here.'));
   acme = await service.tenant(`acc_capped${++tenants}`);
 });
-afterAll(async () => {
-  await service?.close();
-  await provider?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => close?.());
 
 const cap = (id: string, limit_usd: string | number) => acme.cp('PUT', `/v1/cost/caps/${id}`, { limit_usd });
 const capsNow = async () => {

@@ -4,10 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { answer, callTools, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import {
   agentStep,
   command,
@@ -23,36 +20,22 @@ import {
   triesOf,
   untilProject,
 } from '../../support/fixtures/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { eventually, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startPricedService } from '../../support/service/priced.ts';
 
 let provider: OpenAiServer;
-let folder: string;
+let close: () => Promise<void>;
 let service: TestService;
 let acme: Tenant;
 beforeAll(async () => {
-  provider = await startOpenAiServer();
-  folder = await mkdtemp(join(tmpdir(), 'aos-prices-'));
-  const prices = join(folder, 'prices.json');
-  await writeFile(prices, JSON.stringify({ scripted: { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 } }));
-  service = await startTestService({
-    env: {
-      MODEL_PRICES: prices,
-      MODEL_MAX_OUTPUT_TOKENS: '100',
-      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
-      OPENAI_COMPATIBLE_MODEL: 'scripted',
-    },
-  });
+  ({ service, provider, close } = await startPricedService());
   acme = await service.tenant('acc_acme');
   await makeTemplate(acme, 'three', [phaseSpec('text', [agentStep('a'), agentStep('b'), agentStep('c')])]);
   const parts = Array.from({ length: 6 }, (_, n) => agentStep(`part-${n}`, { depends_on: [] }));
   await makeTemplate(acme, 'six-at-once', [phaseSpec('text', parts)]);
 });
 afterEach(() => provider.reset());
-afterAll(async () => {
-  await service?.close();
-  await provider?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => close?.());
 
 const budgetTo = (id: string, cost_budget_usd: string | null) =>
   acme.cp('PATCH', `/v1/projects/${id}`, { cost_budget_usd });

@@ -5,53 +5,30 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { sql } from 'drizzle-orm';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createTurnActivities } from '../../../activities/turns.ts';
 import { first } from '../../../src/platform/core/present.ts';
 import { dispatch, eventsOf, rowOf, typesOf } from '../../support/fixtures/runs.ts';
-import {
-  answer,
-  hang,
-  stall,
-  startOpenAiServer,
-  truncate,
-  type OpenAiServer,
-} from '../../support/fakes/openai-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { answer, hang, stall, truncate, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { eventually, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startPricedService } from '../../support/service/priced.ts';
 
 let provider: OpenAiServer;
-let folder: string;
+let close: () => Promise<void>;
 let service: TestService;
 let acme: Tenant;
 beforeAll(async () => {
-  provider = await startOpenAiServer();
-  folder = await mkdtemp(join(tmpdir(), 'aos-prices-'));
-  const prices = join(folder, 'prices.json');
-  await writeFile(prices, JSON.stringify({ scripted: { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 } }));
-  service = await startTestService({
-    env: {
-      BILLING_MODE: 'live',
-      STRIPE_SECRET_KEY: 'sk_test_1',
-      STRIPE_WEBHOOK_SECRET: 'whsec_1',
-      MODEL_PRICES: prices,
-      MODEL_MAX_OUTPUT_TOKENS: '100',
-      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
-      OPENAI_COMPATIBLE_MODEL: 'scripted',
-    },
-  });
+  ({ service, provider, close } = await startPricedService({
+    BILLING_MODE: 'live',
+    STRIPE_SECRET_KEY: 'sk_test_1',
+    STRIPE_WEBHOOK_SECRET: 'whsec_1',
+  }));
   acme = await service.tenant('acc_acme');
   const { wallets } = service.services.stores;
   const topup = { key: 'session:cs_1', kind: 'topup', deltaUsdMicros: 1_000_000_000 } as const;
   await wallets.post({ customerId: acme.caller.customerId, ...topup });
 });
 beforeEach(() => provider.reset());
-afterAll(async () => {
-  await service?.close();
-  await provider?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => close?.());
 
 const limited = (cost_budget_usd: string) => ({
   agent: 'assistant',

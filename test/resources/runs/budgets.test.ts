@@ -1,47 +1,22 @@
 /** The model costs nothing for input and one cent a token of output, of which a reply may have a hundred: a dollar. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { last } from '../../../src/platform/core/present.ts';
-import {
-  answer,
-  callTools,
-  startOpenAiServer,
-  type OpenAiServer,
-  type Reply,
-} from '../../support/fakes/openai-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { answer, callTools, type OpenAiServer, type Reply } from '../../support/fakes/openai-server.ts';
+import { eventually, type Tenant, type TestService } from '../../support/service/service.ts';
+import { CALL_COST, startPricedService } from '../../support/service/priced.ts';
 import { dispatch, eventsOf, rowOf, typesOf } from '../../support/fixtures/runs.ts';
 
-/** What the server's replies report: three tokens of output. */
-const CALL_COST = '0.03';
 let provider: OpenAiServer;
-let folder: string;
+let close: () => Promise<void>;
 let service: TestService;
 let acme: Tenant;
 beforeAll(async () => {
-  provider = await startOpenAiServer();
-  folder = await mkdtemp(join(tmpdir(), 'aos-prices-'));
-  const prices = join(folder, 'prices.json');
-  await writeFile(prices, JSON.stringify({ scripted: { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 } }));
-  service = await startTestService({
-    env: {
-      MODEL_PRICES: prices,
-      MODEL_MAX_OUTPUT_TOKENS: '100',
-      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
-      OPENAI_COMPATIBLE_MODEL: 'scripted',
-    },
-  });
+  ({ service, provider, close } = await startPricedService());
   acme = await service.tenant('acc_acme');
 });
 beforeEach(() => provider.reset());
-afterAll(async () => {
-  await service?.close();
-  await provider?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => close?.());
 
 const limited = (cost_budget_usd: string | number, override = {}) => ({
   agent: 'assistant',

@@ -1,7 +1,7 @@
 /** The HTTP contract of caps on spending. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../../platform/http/endpoint.ts';
-import { listReply, Timestamp, Usd } from '../../../platform/http/schemas.ts';
+import { givenUsd, listReply, Timestamp, Usd } from '../../../platform/http/schemas.ts';
 import { CAP_ID, CAP_PERIODS } from './model.ts';
 
 const SpendingCap = z
@@ -27,9 +27,7 @@ const CapPath = z.object({
 
 const NewCap = z
   .object({
-    limit_usd: z
-      .union([z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'), z.number().min(0).max(1e9)])
-      .transform((amount) => (typeof amount === 'string' ? amount : amount.toFixed(8))),
+    limit_usd: givenUsd(z.number().min(0)),
   })
   .meta({ id: 'NewCap' });
 

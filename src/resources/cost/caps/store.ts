@@ -19,8 +19,8 @@ export interface CapRow {
 
 const columns = sql`
   b.id, b.limit_usd::text as "limitUsd", ${spentInPeriod(sql`b`)}::text as "spentUsd", b.reserved_usd::text as "reservedUsd",
-  ${periodStart(sql`b`)} at time zone 'utc' as since,
-  (${periodStart(sql`b`)} + ('1 ' || b.period)::interval) at time zone 'utc' as until`;
+  ${periodStart(sql`b.period`)} at time zone 'utc' as since,
+  (${periodStart(sql`b.period`)} + ('1 ' || b.period)::interval) at time zone 'utc' as until`;
 
 export const createCapStore = (db: Database) => ({
   list: (customerId: string): Promise<CapRow[]> =>
@@ -32,7 +32,7 @@ export const createCapStore = (db: Database) => ({
   /** A new cap begins with what the runs of its period that were accepted since have cost. */
   async set(customerId: string, capId: string, limitUsd: string): Promise<CapRow> {
     const cap = capOf(capId);
-    const start = sql`date_trunc(${cap.period}, now() at time zone 'utc')`;
+    const start = periodStart(sql`${cap.period}`);
     const id = capBudgetId(customerId, capId);
     const [row] = await db.rows<CapRow>(sql`
       with b as (

@@ -25,7 +25,7 @@ const Wait = z.object({
   delivery_id: deliveryId,
   wait_id: z.uuid(),
   revision: z.int().describe('What was told of. An answer names it, and is refused where the wait has changed since'),
-  nth: z.int().describe('Of a reminder the how manieth it is'),
+  nth: z.int().describe('Which reminder it is, counted from one'),
   kind: z.string(),
   title: z.string().describe('What is asked, in a line'),
   status: z.enum(['open', 'settled']).describe('When it was sent: an answer may have come before the notice'),

@@ -15,7 +15,7 @@ export interface Notice {
   /** It is the same for every attempt and redelivery, so that a receiver can tell a repeat. */
   deliveryId: string;
   what: NoticeKind;
-  /** Of reminders the how manieth, of openings the revision. */
+  /** Which reminder it is, counted from one; of openings the revision. */
   nth: number;
   /** Which was told of; an answer is bound to it. */
   revision: number;

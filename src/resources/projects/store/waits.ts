@@ -110,7 +110,7 @@ interface Reminded {
   taskId: string | null;
 }
 
-/** @returns how manieth reminder it is; undefined of one that waits no more, or was reminded of a moment ago */
+/** @returns which reminder it is, counted from one; undefined of one that waits no more, or was reminded of a moment ago */
 export const remindOfWait = (
   db: Database,
   { customerId, waitId, projectId, by, atLeastMs }: Reminder,

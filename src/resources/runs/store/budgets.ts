@@ -11,11 +11,11 @@ import type { Database } from '../../../platform/db/client.ts';
 import { USD_MICROS, walletBudgetId } from '../../billing/model.ts';
 import { insertPosting, type Posting } from '../../billing/wallet/store.ts';
 
-/** Null of a budget that has no period. @param budget the name of the row */
-export const periodStart = (budget: SQL): SQL => sql`date_trunc(${budget}.period, now() at time zone 'utc')`;
+/** @param period `month` or `day`; where it is null, so is its start */
+export const periodStart = (period: SQL): SQL => sql`date_trunc(${period}, now() at time zone 'utc')`;
 /** What a cap spent in an earlier period counts no more. @param budget the name of the row */
 export const spentInPeriod = (budget: SQL): SQL =>
-  sql`case when ${budget}.period_start is not distinct from ${periodStart(budget)}::date then ${budget}.spent_usd else 0 end`;
+  sql`case when ${budget}.period_start is not distinct from ${periodStart(sql`${budget}.period`)}::date then ${budget}.spent_usd else 0 end`;
 
 export interface Reservation {
   runId: string;
@@ -89,7 +89,7 @@ export const bookCost = (
   ), due as (
     select id from budgets where id = any(${ids}) and ${isMoved} order by id for update
   ), booked as (
-    update budgets b set period_start = ${periodStart(sql`b`)}::date, spent_usd = ${spentInPeriod(sql`b`)} + ${wallet ? sql`case b.id when ${walletId} then 0 else ${cost} end` : cost},
+    update budgets b set period_start = ${periodStart(sql`b.period`)}::date, spent_usd = ${spentInPeriod(sql`b`)} + ${wallet ? sql`case b.id when ${walletId} then 0 else ${cost} end` : cost},
       reserved_usd = b.reserved_usd - coalesce((select amount_usd from released r where r.budget_id = b.id), 0)
     from due where b.id = due.id returning b.id
   )${wallet?.charge ? sql`, charged as (${insertPosting(chargedAfter(present(walletId)), wallet.charge)})` : sql``}${

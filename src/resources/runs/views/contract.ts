@@ -1,7 +1,7 @@
 /** The HTTP contract of what the console shows of runs: finding them, and one of them whole, a page after another. */
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
-import { limit, Timestamp, Usd } from '../../../platform/http/schemas.ts';
+import { limit, Timestamp, Usd, UsdText } from '../../../platform/http/schemas.ts';
 import { RunEvent, RunId, RunPath } from '../contract.ts';
 import { RUN_STATUSES, TOOL_CALL_STATUSES, type RunStatus } from '../model.ts';
 
@@ -11,10 +11,7 @@ const RunFilters = z.object({
   agent: z.string().max(64).optional(),
   transport: z.string().max(32).optional(),
   since_hours: z.coerce.number().int().min(1).max(720).optional(),
-  min_cost_usd: z
-    .string()
-    .regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars')
-    .optional(),
+  min_cost_usd: UsdText.optional(),
 });
 export type RunFilters = z.output<typeof RunFilters>;
 
