@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -39,6 +40,8 @@ const node20 = await oldest();
 let folder: string;
 let service: TestService;
 let tenant: Tenant;
+/** Holds the port of an example's receiver until the example wants it: others of this machine would take it. */
+const placeholder = createServer();
 let receiverPort: number;
 
 beforeAll(async () => {
@@ -49,10 +52,8 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], { cwd: folder });
   for (const { n, text } of EXAMPLES) await writeFile(join(folder, `example-${n}.ts`), text);
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  receiverPort = portOf(probe);
-  probe.close();
+  await holdPort(0);
+  receiverPort = portOf(placeholder);
   service = await startTestService({
     env: {
       EXTENSIONS: 'idempotency',
@@ -64,9 +65,13 @@ beforeAll(async () => {
   tenant = await service.tenant('acc_package', 'scale');
 });
 afterAll(async () => {
+  placeholder.close();
   await service?.close();
   if (folder) await rm(folder, { recursive: true, force: true });
 });
+
+const holdPort = async (port: number) => void (await once(placeholder.listen(port, '127.0.0.1'), 'listening'));
+const letGoOfPort = async () => void (await once(placeholder.close(), 'close'));
 
 /** @param options of the compiler, beside those that every project should have */
 async function check(files: readonly string[], options: Record<string, unknown>): Promise<void> {
@@ -135,7 +140,7 @@ describe('the examples', () => {
   // Guards: the examples of the README work as they are printed.
   describe.each(nodes)('in %s', (_name, node) => {
     // One after another: the last one listens at a port of its own.
-    test.each(EXAMPLES)('$n. $title', async ({ n, shows }) => {
+    test.each(EXAMPLES)('$n. $title', async ({ n, shows, text }) => {
       const env = {
         ...inherited(),
         NODE_OPTIONS: '',
@@ -144,7 +149,10 @@ describe('the examples', () => {
         AOS_SESSION: tenant.session,
         RECEIVER_PORT: String(receiverPort),
       };
-      const { stdout, stderr } = await run(node, [join(folder, 'out', `example-${n}.js`)], { env, timeout: 50_000 });
+      const isReceiver = text.includes('RECEIVER_PORT');
+      if (isReceiver) await letGoOfPort();
+      const ran = run(node, [join(folder, 'out', `example-${n}.js`)], { env, timeout: 50_000 });
+      const { stdout, stderr } = await ran.finally(() => isReceiver && holdPort(receiverPort));
       expect(stderr).toBe('');
       expect(stdout).toMatch(new RegExp(shows));
     });

@@ -16,22 +16,32 @@ test('the place at which a quiet stream began is good after a crash', async () =
   if (typeof server === 'string') throw new Error(server);
   try {
     await migrate(server.url);
-    const before = createDatabase({ url: server.url, poolSize: 1 });
-    const burn = async () => {
-      for (let n = 0; n < 20; n++) await before.rows(sql`select pg_current_xact_id()`);
+    /** @returns places of before a crash, and the database after it */
+    const crash = async () => {
+      const before = createDatabase({ url: server.url, poolSize: 1 });
+      const burn = async () => {
+        for (let n = 0; n < 20; n++) await before.rows(sql`select pg_current_xact_id()`);
+      };
+      await burn();
+      const log = createEventLogStore(before);
+      const lasting = await log.lastingEnd();
+      await burn();
+      const passing = await log.end();
+      await server.kill();
+      await before.close().catch(() => {});
+      await server.start();
+      const after = createDatabase({ url: server.url, poolSize: 1 });
+      const restarted = createEventLogStore(after);
+      return { lasting, after, restarted, tookBack: isAfter(passing, await restarted.end()) };
     };
-    await burn();
-    const log = createEventLogStore(before);
-    const lasting = await log.lastingEnd();
-    await burn();
-    const passing = await log.end();
-    await server.kill();
-    await before.close().catch(() => {});
-    await server.start();
-    const after = createDatabase({ url: server.url, poolSize: 1 });
-    const restarted = createEventLogStore(after);
-    // The crash did take numbers back.
-    expect(isAfter(passing, await restarted.end())).toBe(true);
+    // The log is on the disk now and then although nobody waited for it, and such a crash takes nothing back.
+    let crashed = await crash();
+    for (let left = 4; left > 0 && !crashed.tookBack; left--) {
+      await crashed.after.close();
+      crashed = await crash();
+    }
+    const { lasting, after, restarted, tookBack } = crashed;
+    expect(tookBack).toBe(true);
     expect(isAfter(lasting, await restarted.end())).toBe(false);
     await after.rows(sql`insert into log_events (customer_id, kind, topic, subject, payload)
       values ('acme', 'wait', 'opened', 'after the crash', '{}')`);
