@@ -55,6 +55,7 @@ const KINDS: readonly string[] = [
   'output',
   'schedule',
   'integration',
+  'start',
 ] satisfies EventKind[];
 
 /** Follows `GET /v1/live`. */

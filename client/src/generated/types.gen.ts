@@ -2389,7 +2389,7 @@ export type LiveEvent = {
     project_id: string | null;
     event: ProjectEvent;
 } | {
-    kind: 'wait' | 'delivery' | 'output' | 'schedule' | 'integration';
+    kind: 'wait' | 'delivery' | 'output' | 'schedule' | 'integration' | 'start';
     /**
      * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
      */
@@ -2406,7 +2406,7 @@ export type LiveEvent = {
     project_id: string | null;
     event: {
         /**
-         * Of what it happened to: the wait, the delivery, the job
+         * Of what it happened to: the wait, the delivery, the job, the run
          */
         id: string;
         ts: string;
@@ -10482,7 +10482,7 @@ export type LiveFollowData = {
          */
         project_id?: string;
         /**
-         * Only events of these kinds, separated by commas: run, project, wait, delivery, output, schedule, integration
+         * Only events of these kinds, separated by commas: run, project, wait, delivery, output, schedule, integration, start
          */
         kind?: string;
         /**

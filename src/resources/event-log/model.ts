@@ -10,8 +10,18 @@
  * - `schedule`: a scheduled job or heartbeat fired a run (`fired`), could not (`missed`), or was switched (`switched_on`,
  *   `switched_off`)
  * - `integration`: what a check found a credential to be, where that is another thing than before
+ * - `start`: Temporal could not be asked to start a run that was told of already, and the run was withdrawn (`refused`)
  */
-export const EVENT_KINDS = ['run', 'project', 'wait', 'delivery', 'output', 'schedule', 'integration'] as const;
+export const EVENT_KINDS = [
+  'run',
+  'project',
+  'wait',
+  'delivery',
+  'output',
+  'schedule',
+  'integration',
+  'start',
+] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 /** Kinds without a table of events of their own; their events are rows of `log_events`. */
 export type LoggedKind = Exclude<EventKind, 'run' | 'project'>;

@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { eventPlace, instant } from '../../platform/db/columns.ts';
-import type { LoggedKind } from './model.ts';
+import type { EventKind } from './model.ts';
 
 export const logEvents = pgTable(
   'log_events',
@@ -13,7 +13,8 @@ export const logEvents = pgTable(
     customerId: text('customer_id').notNull(),
     ...eventPlace(),
     ts: instant('ts').notNull().defaultNow(),
-    kind: text('kind').$type<LoggedKind>().notNull(),
+    /** `run`: an event of a run that was withdrawn, at the place that it had. Its payload is the row as the timeline had it. */
+    kind: text('kind').$type<Exclude<EventKind, 'project'>>().notNull(),
     /** What happened, in a word of its kind: `opened`, `delivered`. */
     topic: text('topic').notNull(),
     /** The id of what it happened to. */
@@ -26,6 +27,10 @@ export const logEvents = pgTable(
     primaryKey({ columns: [t.customerId, t.tx, t.seq] }),
     // Retention deletes by it.
     index('log_events_by_time').on(t.ts),
+    // It serves who follows runs alone, for whom nearly all that is here is nothing.
+    index('log_events_of_withdrawn_runs')
+      .on(t.customerId, t.tx, t.seq)
+      .where(sql`kind = 'run'`),
     // An activity that is repeated after a crash tells of the same firing again.
     uniqueIndex('log_events_missed_once')
       .on(t.customerId, sql`(payload ->> 'firing')`)

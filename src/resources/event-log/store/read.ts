@@ -56,13 +56,21 @@ interface Part {
   ofProject: SQL;
 }
 
+/** A row `e` of a timeline, of the run `r`, as the log and the timeline itself show it. */
+export const RUN_EVENT = sql`jsonb_build_object('id', e.id, 'ts', e.ts, 'event_type', e.event_type, 'agent', r.agent,
+  'transport', r.transport, 'duration_ms', e.duration_ms, 'cost_usd', e.cost_usd::text, 'status', e.status,
+  'payload', e.payload)`;
+
+const LOGGED = sql`e.kind, e.topic, e.run_id as "runId", e.project_id as "projectId",
+  case when e.kind = 'run' then e.payload
+    else jsonb_build_object('id', e.subject, 'ts', e.ts, 'topic', e.topic, 'payload', e.payload) end as data`;
+
 const partsOf = (owner: SQL, { runId, projectId, kinds }: EventFilter): Part[] => {
   const parts: Part[] = [
     {
       kinds: ['run'],
       select: sql`'run'::text as kind, e.event_type::text as topic, e.run_id as "runId", r.step ->> 'projectId' as "projectId",
-        jsonb_build_object('id', e.id, 'ts', e.ts, 'event_type', e.event_type, 'agent', r.agent, 'transport', r.transport,
-          'duration_ms', e.duration_ms, 'cost_usd', e.cost_usd::text, 'status', e.status, 'payload', e.payload) as data`,
+        ${RUN_EVENT} as data`,
       from: sql`run_events e join runs r on r.id = e.run_id and r.customer_id = e.customer_id`,
       ofRun: sql`e.run_id = ${runId}`,
       ofProject: sql`e.run_id in (
@@ -81,18 +89,28 @@ const partsOf = (owner: SQL, { runId, projectId, kinds }: EventFilter): Part[] =
     },
     {
       kinds: undefined,
-      select: sql`e.kind, e.topic, e.run_id as "runId", e.project_id as "projectId",
-        jsonb_build_object('id', e.subject, 'ts', e.ts, 'topic', e.topic, 'payload', e.payload) as data`,
+      select: LOGGED,
       from: sql`log_events e`,
       ofRun: sql`e.run_id = ${runId}`,
       ofProject: sql`e.project_id = ${projectId}`,
     },
   ];
   const isLogged = (kind: EventKind): boolean => kind !== 'run' && kind !== 'project';
+  const isAskedForLogged = kinds === undefined || kinds.some(isLogged);
+  // Where the log's own table is read for other kinds too, that part has these events with it.
+  if (!isAskedForLogged) {
+    parts.push({
+      kinds: ['run'],
+      select: LOGGED,
+      from: sql`(select * from log_events where kind = 'run') e`,
+      ofRun: sql`e.run_id = ${runId}`,
+      ofProject: sql`e.project_id = ${projectId}`,
+    });
+  }
   return parts.filter(
     (part) =>
       (runId === undefined || part.ofRun !== undefined) &&
-      (kinds === undefined || kinds.some((kind) => part.kinds?.includes(kind) ?? isLogged(kind))),
+      (kinds === undefined || (part.kinds?.some((kind) => kinds.includes(kind)) ?? isAskedForLogged)),
   );
 };
 

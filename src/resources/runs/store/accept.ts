@@ -4,6 +4,7 @@ import { present } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
+import { RUN_EVENT } from '../../event-log/store/read.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
 import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
 import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
@@ -136,13 +137,28 @@ const fired = ({ id, of }: NonNullable<NewRun['firedBy']>): SQL => sql`, fired a
   })})`;
 
 /**
- * Takes back a run whose workflow could not be started, as if it had never been asked for.
+ * Takes back a run whose workflow could not be started, as if it had never been asked for. Somebody may have followed when
+ * it was accepted, so what was told of it stays in the log, in the place that it had, and that it was withdrawn is told.
  * @returns false where it has started after all
  */
 export async function withdrawRun(db: Database, customerId: string, runId: string): Promise<boolean> {
   const rows = await db.rows(sql`
     with gone as (
-      delete from runs where id = ${runId} and customer_id = ${customerId} and status = 'queued' returning id
+      delete from runs where id = ${runId} and customer_id = ${customerId} and status = 'queued'
+      returning id, customer_id, agent, transport
+    ), kept as (
+      insert into log_events (customer_id, tx, seq, ts, kind, topic, subject, run_id, payload)
+      select e.customer_id, e.tx, e.seq, e.ts, 'run', e.event_type::text, r.id, r.id, ${RUN_EVENT}
+      from run_events e join gone r on r.id = e.run_id
+    ), told as (
+      ${insertLogEvent(sql`gone`, {
+        kind: 'start',
+        topic: 'refused',
+        subject: sql`guard.id`,
+        customerId: sql`guard.customer_id`,
+        runId: sql`guard.id`,
+        payload: { of: 'run' },
+      })}
     ), uncounted as (
       update usage_counters set used = used - 1
       where customer_id = ${customerId} and resource = 'runs_per_day' and day = ${TODAY} and exists (select 1 from gone)
