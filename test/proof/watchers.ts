@@ -2,7 +2,6 @@
  * Those who follow a workspace while its processes are killed, each by the client package, which connects again after the
  * last event that came, to whichever API answers. What each has seen in the end is held against the log in the database.
  */
-import { sql } from 'drizzle-orm';
 import { createClient, type EventKind, type LiveItem } from '../../client/src/index.ts';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import { BEGINNING, cursorOf, isAfter, placeOf, type Place } from '../../src/resources/event-log/model.ts';
