@@ -15,6 +15,7 @@ import { addLoginCommands } from './login.ts';
 import { addMemoryCommands } from './memory.ts';
 import { addProjectCommands } from './project.ts';
 import { addRunCommands } from './runs.ts';
+import { addSearchCommand } from './search.ts';
 import { addSecretsCommands } from './secrets.ts';
 import { addSkillCommands } from './skills.ts';
 import { addStartCommand } from './start.ts';
@@ -43,6 +44,7 @@ Examples:
   addDemoCommand(program);
   addRunCommands(program);
   addProjectCommands(program);
+  addSearchCommand(program);
   addInboxCommands(program);
   addMemoryCommands(program);
   addSkillCommands(program);

@@ -24,6 +24,7 @@ import { projectRoutes } from './projects/routes.ts';
 import { runArtifactRoutes } from './run-artifacts/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { jobRoutes } from './scheduled-jobs/routes.ts';
+import { searchRoutes } from './search/routes.ts';
 import { sessionRoutes } from './session/routes.ts';
 import { skillRoutes } from './skills/routes.ts';
 import { systemRoutes } from './system/routes.ts';
@@ -47,6 +48,7 @@ const declaredRoutes = (services: Services): readonly Route[] => [
   ...eventRoutes(services),
   ...liveRoutes(services),
   ...runArtifactRoutes(services),
+  ...searchRoutes(services),
   ...costRoutes(services),
   ...flagRoutes(services),
   ...customerRoutes(services),

@@ -2477,6 +2477,40 @@ export type RunArtifact = {
     created_at: string;
 };
 
+export type SearchResult = {
+    kind: 'run' | 'project' | 'artifact' | 'file' | 'event';
+    id: string;
+    /**
+     * Of a run the beginning of its prompt, of an event what happened
+     */
+    title: string;
+    status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'planning' | 'active' | 'paused' | 'completed' | 'abandoned' | null;
+    agent: string | null;
+    run_id: string | null;
+    project_id: string | null;
+    created_at: string;
+    /**
+     * Compares results of one search
+     */
+    rank: number;
+    /**
+     * Where the words stand, text by text
+     */
+    highlights: Array<{
+        /**
+         * Which text: `prompt`, `output`, `error`, `title`, `brief`, `content`, `id`, ...
+         */
+        field: string;
+        /**
+         * The text around the first word that was found, in parts
+         */
+        parts: Array<{
+            text: string;
+            hit: boolean;
+        }>;
+    }>;
+};
+
 export type CostOfKey = {
     /**
      * Agent slug, model id, project id or UTC day; null for runs that have none of it
@@ -10674,6 +10708,95 @@ export type RunArtifactsGetResponses = {
 };
 
 export type RunArtifactsGetResponse = RunArtifactsGetResponses[keyof RunArtifactsGetResponses];
+
+export type SearchFindData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Words, each found by its beginning; `"a quoted text"` stands as it is, `-word` is not there; or an id
+         */
+        q: string;
+        kind?: 'run' | 'project' | 'artifact' | 'file' | 'event';
+        /**
+         * Of a run or project; nothing else has one
+         */
+        status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'planning' | 'active' | 'paused' | 'completed' | 'abandoned';
+        /**
+         * Of a run, or of the run that saved the file
+         */
+        agent?: string;
+        /**
+         * Made at this time or later
+         */
+        from?: string;
+        /**
+         * Made before this time
+         */
+        to?: string;
+        /**
+         * `next` of the page before
+         */
+        after?: string;
+        limit?: number;
+    };
+    url: '/api/v1/cp/v1/search';
+};
+
+export type SearchFindErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `cursor_unknown`, `validation`
+     */
+    422: Problem | ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type SearchFindError = SearchFindErrors[keyof SearchFindErrors];
+
+export type SearchFindResponses = {
+    /**
+     * Find runs, projects, artifacts, files and events of a workspace by their words or ids, the best first
+     */
+    200: {
+        data: Array<SearchResult>;
+        meta: {
+            limit: number;
+            /**
+             * Goes on with the next page; null: no more
+             */
+            next: string | null;
+        };
+    };
+};
+
+export type SearchFindResponse = SearchFindResponses[keyof SearchFindResponses];
 
 export type CostRollupData = {
     body?: never;

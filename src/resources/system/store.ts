@@ -16,6 +16,7 @@ import { TEXTS_BEHIND } from '../run-texts/store.ts';
 import { HOLDS_BEHIND } from '../runs/store/queries.ts';
 import { runs } from '../runs/table.ts';
 import { FOLLOWING_BEHIND } from '../scheduled-jobs/store.ts';
+import { SEARCH_BEHIND } from '../search/store/backfill.ts';
 import { TALLIES_BEHIND } from '../tallies/store.ts';
 import { WEBHOOKS_BEHIND } from '../webhook-subscriptions/store/index.ts';
 import { webhookDeliveries } from '../webhook-subscriptions/table.ts';
@@ -68,6 +69,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
       ...SUBMISSIONS_BEHIND,
       ...ROUTER_BEHIND,
       ...TALLIES_BEHIND,
+      ...SEARCH_BEHIND,
       ...HOLDS_BEHIND,
       ...TEXTS_BEHIND,
       ...FOLLOWING_BEHIND,

@@ -61,6 +61,9 @@ export const FATES: Readonly<Record<string, Fate>> = {
   budgets: { goes: 'before made again', statement: deleteCaps },
 
   log_events: { goes: 'before made again' },
+  // What it is of takes it along, by triggers.
+  search_documents: { goes: 'before made again' },
+  search_backfills: { stays: 'of the deployment' },
   attachments: { goes: 'before made again' },
   chat_threads: { goes: 'before made again' },
   memory_entries: { goes: 'before made again' },

@@ -35,7 +35,7 @@ const GROWING = [
     'attempts',
     'artifacts',
   ],
-  ...['waits', 'project_events', 'wallet_ledger', 'budgets', 'memory_entries', 'chat_threads'],
+  ...['search_documents', 'waits', 'project_events', 'wallet_ledger', 'budgets', 'memory_entries', 'chat_threads'],
 ];
 
 let service: TestService;

@@ -106,6 +106,11 @@ test('an upgrade keeps what is there', async () => {
     { list: 'runs', rows: 1, dims: ['writer', 'rest'] },
     { list: 'webhook_deliveries', rows: 1, dims: ['pending', '1'] },
   ]);
+  // What is there is taken up by the search later, a batch after another.
+  expect(await query('select source, up_to from search_backfills order by source')).toEqual([
+    { source: 'projects', up_to: 'old-1' },
+    { source: 'runs', up_to: '01old' },
+  ]);
   // Addresses of destinations wait for an answer, each once; what was sealed without its row is known to be.
   expect(await query(`select email, answer, asked_at from output_recipients order by email`)).toEqual([
     { email: 'ana@old.example', answer: null, asked_at: null },

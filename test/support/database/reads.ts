@@ -103,6 +103,18 @@ export const READS: Readonly<Record<string, Reading>> = {
     ],
   },
   'run-artifacts.list': { queries: ['', 'limit=5&agent=writer', 'agent=nobody'] },
+  'search.find': {
+    queries: [
+      'q=chapter',
+      'q=chapter&limit=100',
+      'q=chapter&kind=run&status=failed',
+      'q=words-that-nothing-has',
+      'q=chapter -chapter',
+      'q=artifact&kind=artifact',
+      'q=chapter&agent=nobody',
+      `q=chapter&from=${new Date(Date.now() - 24 * 3_600_000).toISOString()}`,
+    ],
+  },
   'cost.caps': {},
   'cost.rollup': {
     queries: ['window=30d&group_by=agent', 'window=30d&group_by=project', 'window=7d&group_by=day', 'group_by=model'],

@@ -158,6 +158,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   }),
   'run-artifacts.list': ({ runId }) => ({ query: { run_id: runId } }),
   'run-artifacts.get': ({ runArtifactId }) => ({ params: { id: runArtifactId } }),
+  'search.find': ({ runId, agentSlug }) => ({ query: { q: runId, agent: agentSlug } }),
   'cost.rollup': () => ({ query: { group_by: 'project' } }),
   'cost.setCap': ({ agentSlug }) => ({ params: { cap_id: `agent.${agentSlug}.month` }, body: { limit_usd: '5' } }),
   'cost.removeCap': ({ agentSlug }) => ({ params: { cap_id: `agent.${agentSlug}.month` } }),

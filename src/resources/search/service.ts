@@ -1,0 +1,33 @@
+/** Finds what a caller's workspace has by words and ids. */
+import { Problem } from '../../platform/core/problem.ts';
+import type { SearchQuery } from './contract.ts';
+import { BEGINNING, cursorOf, placeOf, SEARCH_KINDS } from './model.ts';
+import type { SearchStore } from './store/index.ts';
+import { markHits, markQuery, parseWords } from './words.ts';
+
+export type SearchService = ReturnType<typeof createSearchService>;
+
+export const createSearchService = ({ store }: { store: SearchStore }) => ({
+  /** @throws Problem cursor_unknown */
+  async find(customerId: string, { q, kind, status, agent, from, to, after, limit }: SearchQuery) {
+    const place = after === undefined ? BEGINNING : placeOf(after);
+    if (!place) throw new Problem('cursor_unknown', 'cursor_unknown: `after` is the `next` of a page of this search');
+    const { tsquery, words } = parseWords(q);
+    // Signs alone are in no document.
+    if (tsquery === null) return { data: [], meta: { limit, next: null } };
+    const marks = markQuery({ customerId, kinds: kind ? [kind] : SEARCH_KINDS, status, agent });
+    const asked = { customerId, words: tsquery, marks, shown: words, status, from, to };
+    const { hits, next } = await store.search(asked, place, limit);
+    return {
+      data: hits.map(({ at, excerpts, ...hit }) => ({
+        ...hit,
+        created_at: at,
+        highlights: excerpts.map(({ field, text, isCut }) => ({
+          field,
+          parts: markHits(`${isCut ? '… ' : ''}${text}`, words),
+        })),
+      })),
+      meta: { limit, next: next && cursorOf(next) },
+    };
+  },
+});
