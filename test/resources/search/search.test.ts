@@ -50,10 +50,13 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-async function ask(query: Record<string, string>, by = tenant) {
+async function ask(
+  query: Record<string, string>,
+  by = tenant,
+): Promise<{ data: Hit[]; meta: { next: string | null } }> {
   const { status, body } = await by.cp('GET', `/v1/search?${new URLSearchParams(query)}`);
   expect(status).toBe(200);
-  return body as { data: Hit[]; meta: { next: string | null } };
+  return body;
 }
 const find = async (q: string, filters: Record<string, string> = {}) => (await ask({ q, ...filters })).data;
 const ids = async (q: string, filters: Record<string, string> = {}) => (await find(q, filters)).map(({ id }) => id);
