@@ -4,10 +4,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, constants } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { portOf } from '../platform/core/port.ts';
+import { freePort } from '../platform/core/port.ts';
 
 export interface EmbeddedTemporal {
   /** The address of the frontend as host:port. */
@@ -112,15 +111,6 @@ async function accepting(port: number, isOver: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`Temporal did not open port ${port} in time`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const CACHED = fileURLToPath(new URL('../../.cache/bin/temporal', import.meta.url));
