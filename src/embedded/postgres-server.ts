@@ -3,12 +3,13 @@
  * Postgres protocol. Run as a child with an IPC channel; it ends when that channel closes, so that a killed parent
  * leaves nothing behind, and takes the processes it was told to watch with it.
  *
- * Arguments: data directory (or `memory://`), port (0: any).
+ * Arguments: data directory (or `memory://`), port (0: any), and, optional, the directory that a new one is copied from.
  */
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,7 +18,7 @@ import { APPLICATION_NAME } from '../platform/db/application-name.ts';
 import type { PostgresServerMessage } from './postgres.ts';
 import { createFront } from './postgres-front.ts';
 
-const [dataDir = 'memory://', port = '0'] = process.argv.slice(2);
+const [dataDir = 'memory://', port = '0', from] = process.argv.slice(2);
 const watched = new Set<number>();
 /** A process that is ending may hold the lock for a moment. */
 const LOCK_MS = 5_000;
@@ -25,6 +26,7 @@ const LOCK_MS = 5_000;
 let lock: DatabaseSync | undefined;
 
 requireAlone(dataDir);
+if (from) await beginAsCopy(dataDir, from);
 const db = await PGlite.create({ dataDir, extensions: { vector } });
 // One connection at a time: with several, one that holds a transaction while another queries hangs them all. The socket
 // server refuses the second one; a client that reconnects at once would meet that, so it waits for its turn in front of it.
@@ -69,6 +71,17 @@ function requireAlone(directory: string): void {
     process.stderr.write(`another process has the database in ${directory}; stop it first\n`);
     process.exit(1);
   }
+}
+
+/**
+ * Leaves a whole copy or none, whenever this process is killed. Without a copy, Postgres makes a database from nothing.
+ */
+async function beginAsCopy(directory: string, origin: string): Promise<void> {
+  if (existsSync(directory) || !existsSync(origin)) return;
+  const unfinished = `${directory}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await cp(origin, unfinished, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  await rename(unfinished, directory);
 }
 
 let stopping = false;

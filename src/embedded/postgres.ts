@@ -20,13 +20,15 @@ export interface EmbeddedPostgresOptions {
   /** The path of a directory, or `memory://`. */
   dataDir: string;
   port?: number;
+  /** Where there is no data directory yet, it begins as a copy of this one, if that is there. */
+  from?: string;
 }
 
 const SERVER = fileURLToPath(new URL('./postgres-server.ts', import.meta.url));
 const START_TIMEOUT_MS = 120_000;
 
-export async function startPostgres({ dataDir, port = 0 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const child = fork(SERVER, [dataDir, String(port)], {
+export async function startPostgres({ dataDir, port = 0, from }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const child = fork(SERVER, [dataDir, String(port), ...(from ? [from] : [])], {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     detached: true,

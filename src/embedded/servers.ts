@@ -5,6 +5,7 @@ import type { Log } from '../platform/core/log.ts';
 import { present } from '../platform/core/present.ts';
 import { embeddedPort } from './ports.ts';
 import { startPostgres, type EmbeddedPostgres } from './postgres.ts';
+import { preparedDatabase } from './prepared-database.mjs';
 import { stopServersOn, type DataDirClaim } from './stale.ts';
 import { supervise, type Supervised } from './supervise.ts';
 import { findTemporalCli, startTemporal, type EmbeddedTemporal } from './temporal.ts';
@@ -88,7 +89,7 @@ type OnStart = (name: string, pid: number) => Promise<void>;
 function postgresStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptions, onStart: OnStart) {
   let port = embeddedPort(env, 'PGLITE_PORT');
   return async () => {
-    const server = await startPostgres({ dataDir: join(dataDir, 'postgres'), port });
+    const server = await startPostgres({ dataDir: join(dataDir, 'postgres'), port, from: preparedDatabase() });
     port = Number(new URL(server.url).port);
     await onStart('postgres', server.pid);
     return server;

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import { preparedDatabase } from './prepared-database.mjs';
 import { execute, hashFiles, readText, SetupError, writeWhole } from './setup-tools.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -206,7 +207,7 @@ function bundleHash() {
   ]);
 }
 
-export const bundle = {
+const bundle = {
   name: 'workflow-bundle',
   title: 'Bundling the workflows',
   isCurrent: () => existsSync(BUNDLE) && readText(BUNDLE_STAMP) === bundleHash(),
@@ -224,7 +225,7 @@ const CONSOLE = join(CACHE, 'console');
 const CONSOLE_STAMP = join(CACHE, 'console.stamp');
 const consoleHash = () => hashFiles([...under('console'), LOCK_FILE]);
 
-export const consoleFiles = {
+const consoleFiles = {
   name: 'console',
   title: 'Building the console',
   isCurrent: () => existsSync(join(CONSOLE, 'index.html')) && readText(CONSOLE_STAMP) === consoleHash(),
@@ -234,3 +235,15 @@ export const consoleFiles = {
     writeWhole(CONSOLE_STAMP, hash);
   },
 };
+
+// --- database
+
+const database = {
+  name: 'database',
+  title: 'Preparing the database',
+  isCurrent: () => existsSync(preparedDatabase()),
+  make: () => execute(PINNED_NODE, [inRoot('src/embedded/prepare-database.ts')], { cwd: ROOT }),
+};
+
+/** These are made with the packages, side by side. */
+export const BUILDS = [bundle, consoleFiles, database];

@@ -14,18 +14,15 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createProgress, SetupError, stopChildren, withLock } from './setup-tools.mjs';
 import { quickStart } from './quick-start.mjs';
-import { BIN, bundle, CACHE, checkMachine, consoleFiles, packages, PINNED_NODE, temporalCli } from './setup-steps.mjs';
+import { BIN, BUILDS, CACHE, checkMachine, packages, PINNED_NODE, temporalCli } from './setup-steps.mjs';
 
+const STEPS = [packages, temporalCli, ...BUILDS];
 const [first, ...rest] = process.argv.slice(2);
 
 try {
   checkMachine();
   if (first === '--check') {
-    console.log(
-      JSON.stringify(
-        [packages, temporalCli, bundle, consoleFiles].map(({ name, isCurrent }) => ({ name, current: isCurrent() })),
-      ),
-    );
+    console.log(JSON.stringify(STEPS.map(({ name, isCurrent }) => ({ name, current: isCurrent() }))));
   } else {
     await setUp();
     const command = first === '--' ? rest : process.argv.slice(2);
@@ -40,8 +37,7 @@ try {
 }
 
 async function setUp() {
-  const steps = [packages, temporalCli, bundle, consoleFiles];
-  if (steps.every((step) => step.isCurrent())) return;
+  if (STEPS.every((step) => step.isCurrent())) return;
 
   const interrupted = (signal) => {
     stopChildren();
@@ -55,7 +51,7 @@ async function setUp() {
   };
   await withLock(join(CACHE, 'setup.lock'), progress, () =>
     // The server can take minutes to compile and needs no package, so it is made at the same time as they are.
-    Promise.all([make(temporalCli), make(packages).then(() => Promise.all([make(bundle), make(consoleFiles)]))]),
+    Promise.all([make(temporalCli), make(packages).then(() => Promise.all(BUILDS.map(make)))]),
   );
   process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
 }

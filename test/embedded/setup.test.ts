@@ -25,7 +25,7 @@ beforeEach(() => {
       filter: (file) => !file.endsWith('.ts'),
     });
   }
-  for (const folder of ['workflows', 'console']) mkdirSync(join(root, folder));
+  for (const folder of ['workflows', 'console', 'migrations']) mkdirSync(join(root, folder));
   write('package.json', JSON.stringify({ type: 'module', dependencies: { pinned: '1.0.0' } }));
   write('machine/npm', NPM, 0o755);
   write('node_modules/.bin/node', '#!/bin/sh\necho "on the pinned Node: $*"\n', 0o755);

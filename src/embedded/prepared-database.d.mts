@@ -1,0 +1,2 @@
+/** @returns the directory, which set-up may not have made */
+export function preparedDatabase(): string;
