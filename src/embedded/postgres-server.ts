@@ -8,11 +8,13 @@
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
-import { constants, existsSync } from 'node:fs';
-import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { portOf } from '../platform/core/port.ts';
 import { APPLICATION_NAME } from '../platform/db/application-name.ts';
 import type { PostgresServerMessage } from './postgres.ts';
@@ -80,7 +82,8 @@ async function beginAsCopy(directory: string, origin: string): Promise<void> {
   if (existsSync(directory) || !existsSync(origin)) return;
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  await cp(origin, unfinished, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  // A thousand files: Node's own copy takes ten times the processor's time.
+  await promisify(execFile)('cp', ['-R', origin, unfinished]);
   await rename(unfinished, directory);
 }
 

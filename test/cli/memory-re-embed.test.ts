@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { preparedDatabase } from '../../src/embedded/prepared-database.mjs';
 import { createDatabase } from '../../src/platform/db/client.ts';
 import { jsonOf, runCli } from '../embedded/service-process.ts';
-import { copyTemplate } from '../support/database/database-template.ts';
 import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
 import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 
@@ -16,7 +16,6 @@ let dataDir: string;
 beforeAll(async () => {
   server = await startOpenAiServer();
   dataDir = await mkdtemp(join(tmpdir(), 'aos-re-embed-'));
-  await copyTemplate(join(dataDir, 'postgres'));
 });
 afterAll(async () => {
   await server?.close();
@@ -24,7 +23,7 @@ afterAll(async () => {
 });
 
 async function fill(count: number): Promise<void> {
-  const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres') });
+  const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres'), from: preparedDatabase() });
   const db = createDatabase({ url: postgres.url, poolSize: 1 });
   const { customerId } = await makeWorkspace(db, 'acc_re_embed');
   await db.rows(sql`

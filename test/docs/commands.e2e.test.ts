@@ -7,7 +7,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CliProcess, readyLine, startCli } from '../embedded/service-process.ts';
-import { copyTemplate } from '../support/database/database-template.ts';
 import { pages } from './blocks.ts';
 import { makeDesk, Reader, type Desk } from './shell.ts';
 
@@ -18,7 +17,6 @@ let desk: Desk;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aos-pages-'));
   const dataDir = join(folder, 'data');
-  await copyTemplate(join(dataDir, 'postgres'));
   // As the page about webhooks says for a receiver on the same machine.
   const settings = { WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: '127.0.0.1:9000' };
   service = startCli(['start'], { PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: dataDir, ...settings });

@@ -16,7 +16,7 @@ import { present } from '../../src/platform/core/present.ts';
 import { connectTo } from '../support/temporal/temporal.ts';
 import { openNativePostgres } from '../support/database/native-postgres.ts';
 import { readyLine, startCli, type CliProcess } from '../embedded/service-process.ts';
-import { copyTemplate, withDatabase } from '../support/database/database-template.ts';
+import { withDatabase } from '../support/database/database-template.ts';
 import { agentStep, gateStep, phaseSpec } from '../support/fixtures/projects.ts';
 import { endsOf, tool } from '../support/fixtures/runs.ts';
 import { call, eventually } from '../support/service/service.ts';
@@ -176,7 +176,6 @@ describe('the embedded service', () => {
   // overwritten.
   test('goes on from the file of aos backup', async () => {
     const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
-    await copyTemplate(join(from, 'postgres'));
     const work = await beginWork(await start(from));
     expect(await aos(['backup', file], from)).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use') });
     await stop('SIGTERM');
@@ -199,7 +198,6 @@ describe('the embedded service', () => {
   // once.
   test('goes on without what Temporal knew', async () => {
     const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
-    await copyTemplate(join(from, 'postgres'));
     const work = await beginWork(await start(from));
     await stop('SIGKILL');
     expect((await aos(['backup', file], from)).code).toBe(0);

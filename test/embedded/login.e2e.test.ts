@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import type { Credentials } from '../../src/embedded/credentials.ts';
 import { first, present } from '../../src/platform/core/present.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
-import { copyTemplate } from '../support/database/database-template.ts';
 import { eventually } from '../support/service/service.ts';
 import { type CliProcess, readyLine, runCli, startCli } from './service-process.ts';
 
@@ -17,7 +16,6 @@ let credentials: Credentials;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'aos-login-'));
-  await copyTemplate(join(dataDir, 'postgres'));
   service = startCli(['start'], { PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: dataDir, SESSION_SECRET });
   await readyLine(service);
   credentials = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8')) as Credentials;

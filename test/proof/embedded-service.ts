@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { preparedDatabase } from '../../src/embedded/prepared-database.mjs';
 import { pidsWith } from '../../src/embedded/stale.ts';
 import { present } from '../../src/platform/core/present.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
-import { copyTemplate } from '../support/database/database-template.ts';
 import type { Replica } from '../support/processes/deployment.ts';
 import { quietPort } from '../support/processes/ports.ts';
 import { COMMANDS, startProcess } from '../support/processes/service-process.ts';
@@ -65,7 +65,6 @@ export async function createEmbeddedService<Prepared>(
   const dataDir = join(folder, 'data');
   await mkdir(dataDir);
   const disk = await mountSmallDisk(dataDir, bytes);
-  await copyTemplate(join(disk.inside, 'postgres'));
 
   const port = await quietPort();
   const controlPlanePort = await quietPort();
@@ -111,7 +110,7 @@ export async function createEmbeddedService<Prepared>(
   const lastWords = async (): Promise<string> => (await readFile(logFile, 'utf8')).slice(-2_000);
 
   async function inDatabase<T>(ask: (db: Database) => Promise<T>): Promise<T> {
-    const postgres = await startPostgres({ dataDir: join(disk.inside, 'postgres') });
+    const postgres = await startPostgres({ dataDir: join(disk.inside, 'postgres'), from: preparedDatabase() });
     try {
       const db = createDatabase({ url: postgres.url, poolSize: 1 });
       try {

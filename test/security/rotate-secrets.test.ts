@@ -16,11 +16,11 @@ import { secretOwner as webhookOwner } from '../../src/resources/webhook-subscri
 import { createWebhookStore } from '../../src/resources/webhook-subscriptions/store/index.ts';
 import { rotateSecrets, SEALED_COLUMNS } from '../../src/rotate-secrets.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { preparedDatabase } from '../../src/embedded/prepared-database.mjs';
 import { claimDataDir } from '../../src/embedded/stale.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { startCli } from '../embedded/service-process.ts';
 import { openTestDatabase, type TestDatabase } from '../support/database/database.ts';
-import { copyTemplate } from '../support/database/database-template.ts';
 import { dumpTables } from '../support/database/dump-tables.ts';
 import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 
@@ -166,13 +166,12 @@ describe('aos secrets rotate', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-secrets-'));
-    await copyTemplate(join(folder, 'postgres'));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   /** The database of DATA_DIR, for as long as nobody else has it. */
   async function withKept<T>(work: (db: Database) => Promise<T>): Promise<T> {
-    const postgres = await startPostgres({ dataDir: join(folder, 'postgres') });
+    const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), from: preparedDatabase() });
     const db = createDatabase({ url: postgres.url, poolSize: 1 });
     try {
       return await work(db);

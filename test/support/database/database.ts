@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../../../src/embedded/postgres.ts';
+import { preparedDatabase } from '../../../src/embedded/prepared-database.mjs';
 import { createDatabase, type Database } from '../../../src/platform/db/client.ts';
-import { copyTemplate, describeTemplate, withDatabase } from './database-template.ts';
+import { TEMPLATE, withDatabase } from './database-template.ts';
 
 export interface TestDatabase {
   db: Database;
@@ -34,8 +35,7 @@ export async function openTestDatabase(): Promise<TestDatabase> {
 
 async function cloneDirectory() {
   const dataDir = await mkdtemp(join(tmpdir(), 'aos-test-'));
-  await copyTemplate(dataDir);
-  const postgres = await startPostgres({ dataDir });
+  const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres'), from: preparedDatabase() });
   return {
     url: postgres.url,
     poolSize: 1,
@@ -47,11 +47,10 @@ async function cloneDirectory() {
 }
 
 async function cloneDatabase(serverUrl: string) {
-  const { database } = await describeTemplate();
   const name = `aos_test_${randomBytes(6).toString('hex')}`;
   const admin = new pg.Client({ connectionString: serverUrl });
   await admin.connect();
-  await admin.query(`create database ${name} template ${database} strategy file_copy`);
+  await admin.query(`create database ${name} template ${TEMPLATE} strategy file_copy`);
   return {
     url: withDatabase(serverUrl, name),
     // As a deployment has by default: what two requests do at once they really do at once.

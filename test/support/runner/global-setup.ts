@@ -25,10 +25,7 @@ const servers: Servers = ((globalThis as { testServers?: Servers }).testServers 
 export default async function globalSetup(): Promise<void> {
   const cliPath = await findTemporalCli(process.env);
   if (!cliPath) throw new Error('no Temporal CLI: run `npm run setup` first');
-  const [server] = await Promise.all([
-    startTemporal({ cliPath, dynamicConfig: DYNAMIC_CONFIG }),
-    startDatabase().then(makeTemplate),
-  ]);
+  const [server] = await Promise.all([startTemporal({ cliPath, dynamicConfig: DYNAMIC_CONFIG }), startDatabase()]);
   servers.temporal = server;
   process.env.TEST_TEMPORAL_ADDRESS = server.address;
 
@@ -42,10 +39,12 @@ export default async function globalSetup(): Promise<void> {
 }
 
 async function startDatabase(): Promise<void> {
-  if (process.env.TEST_DATABASE_URL || process.env.TEST_DATABASE === 'embedded') return;
+  if (process.env.TEST_DATABASE_URL) return makeTemplate(process.env.TEST_DATABASE_URL);
+  if (process.env.TEST_DATABASE === 'embedded') return;
   const postgres = await startNativePostgres(FOR_TESTS);
   if (typeof postgres === 'string') return void process.stderr.write(`tests use the embedded Postgres: ${postgres}\n`);
   servers.postgres = postgres;
   process.env.TEST_DATABASE_URL = postgres.url;
   process.env.TEST_DATABASE_BINARIES = postgres.binaries;
+  await makeTemplate(postgres.url);
 }
