@@ -19,7 +19,7 @@ import { Shell, ShellProblem } from './features/shell/shell.tsx';
 import { parseCostSearch } from './features/costs/view.ts';
 import { projectsQuery } from './features/projects/queries.ts';
 import { parseProjectFilter, parseProjectView } from './features/projects/view.ts';
-import { runsQuery } from './features/runs/queries.ts';
+import { runCountsQuery, runsQuery } from './features/runs/queries.ts';
 import { parseRunFilters } from './features/runs/filters.ts';
 import { parseRunView } from './features/runs/view.ts';
 import { Empty } from './ui/empty.tsx';
@@ -40,8 +40,11 @@ const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/runs' });
+  // Who comes to an empty workspace is shown what to begin with.
+  beforeLoad: async ({ context }) => {
+    const counts = await context.queryClient.ensureQueryData(runCountsQuery()).catch(() => undefined);
+    const isEmpty = counts !== undefined && Object.values(counts).every((n) => n === 0);
+    throw redirect({ to: isEmpty ? '/welcome' : '/runs' });
   },
 });
 

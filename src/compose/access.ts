@@ -58,6 +58,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     sessions: createSessions({ store: signInStore, secret, ttlMs: config.SESSION_TTL }),
     members: stores.members,
     secret,
+    isMailLogged: config.SMTP_URL === undefined,
   });
   return {
     stores,

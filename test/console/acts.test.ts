@@ -113,6 +113,14 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
   // Guards: files chosen before there is a project are beside it afterwards; others are added on its page.
   test('a project is started with a file, and given another', async () => {
     const { tab, open } = await show();
+    // The project comes to its gate while the page is looked at; what waits there is told late.
+    const isTold = Promise.withResolvers<void>();
+    const isAsked = Promise.withResolvers<void>();
+    await tab.route(/\/v1\/inbox\/[^?/]+$/, async (route) => {
+      isAsked.resolve();
+      await isTold.promise;
+      await route.continue();
+    });
     await open('/projects/new?workflow=story');
     await tab.getByLabel('Brief').fill('Tell the story of bread.');
     const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('Rye, salt, water.') });
@@ -121,7 +129,10 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
     await tab.waitForURL(/\/projects\/tell-/);
     const id = new URL(tab.url()).pathname.split('/').at(-1);
     await tab.getByText('Files', { exact: true }).click();
+    await isAsked.promise;
     await tab.getByRole('link', { name: 'recipe.txt' }).waitFor();
+    isTold.resolve();
+    await tab.getByRole('button', { name: 'Approve' }).waitFor();
     await tab.getByLabel('Add files').setInputFiles(file('oven.txt'));
     await tab.getByRole('button', { name: 'Add 1 file' }).click();
     await tab.getByRole('link', { name: 'oven.txt' }).waitFor();

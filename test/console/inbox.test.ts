@@ -69,7 +69,7 @@ const isWithout = isMissing('the inbox of the console in a browser', await reaso
     await tab.keyboard.press('Enter');
     await tab.getByText(`${acme.caller.actor} rejected`).waitFor();
     await tab.getByText('Shorter, please').first().waitFor();
-    await tab.getByRole('link', { name: 'All' }).click();
+    await tab.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Inbox' }).click();
     await row.click();
     await wait.getByText(/What it is about: write, attempt 2/).waitFor();
     await wait.getByText('Decided before (1)').waitFor();
@@ -142,7 +142,7 @@ const isWithout = isMissing('the inbox of the console in a browser', await reaso
     await tab.getByText(`${acme.caller.actor} raised the budget`).waitFor();
     const { body } = await acme.cp('GET', `/v1/inbox/${id}`);
     expect(body.answer).toBe('raise_budget');
-    await tab.getByRole('link', { name: 'All' }).click();
+    await tab.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Inbox' }).click();
     await tab.getByRole('list', { name: 'Waits' }).getByText('Out of money').first().waitFor();
     expect(await isWiderThanItsWindow(tab)).toBe(false);
   });

@@ -57,7 +57,7 @@ const HOSTILE =
   // Guards: a run that is started in a page is seen to end there, without a reload; a session that ends comes back to it.
   test('a run is started, watched to its end, and found again', async () => {
     const { tab, complaints, open } = await show(acme);
-    await open('/');
+    await open('/runs');
     await tab.getByRole('link', { name: 'New run' }).click();
     await tab.getByLabel('Prompt').fill('What is 17% of 2340? [[tool:calculator {"expression":"2340*0.17"}]]');
     await tab.getByLabel('Agent').selectOption('assistant');

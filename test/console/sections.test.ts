@@ -177,6 +177,9 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await invite.getByLabel('Email').fill('ana@example.com');
     await invite.getByLabel('Role').selectOption('admin');
     await invite.getByRole('button', { name: 'Invite' }).click();
+    const invited = tab.getByRole('dialog', { name: 'ana@example.com may sign in now' });
+    await invited.getByText(`${service.baseUrl}/console`).waitFor();
+    await invited.getByRole('button', { name: 'Done' }).click();
     await tab.getByRole('row', { name: /ana@example.com admin/ }).waitFor();
     const { body: members } = await acme.cp('GET', `/v1/workspaces/${acme.caller.workspaceId}/members`);
     expect(members.data).toContainEqual(expect.objectContaining({ email: 'ana@example.com', role: 'admin' }));

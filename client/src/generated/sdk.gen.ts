@@ -1713,7 +1713,9 @@ export const webhookDeliveriesList = <ThrowOnError extends boolean = true>(optio
 });
 
 /**
- * Send an ended delivery once more, with eight new attempts
+ * Send a delivery once more, with eight new attempts
+ *
+ * One that has ended, or that waits for its next attempt after one that failed. One whose attempt is under way is `delivery_in_flight`.
  */
 export const webhookDeliveriesRedeliver = <ThrowOnError extends boolean = true>(options: Options<WebhookDeliveriesRedeliverData, ThrowOnError>): RequestResult<WebhookDeliveriesRedeliverResponses, WebhookDeliveriesRedeliverErrors, ThrowOnError, 'data'> => options.client.post<WebhookDeliveriesRedeliverResponses, WebhookDeliveriesRedeliverErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',

@@ -380,14 +380,14 @@ export type NewIntegrationSecret = {
 export type NewMember = {
     email: string;
     /**
-     * Owners and admins may do what is for admins; an owner is made by another; a viewer looks and changes nothing
+     * A viewer looks and changes nothing; a member works; an admin also sets keys and invites; only an owner makes owners
      */
     role?: 'owner' | 'admin' | 'member' | 'viewer';
 };
 
 export type MemberChange = {
     /**
-     * Owners and admins may do what is for admins; an owner is made by another; a viewer looks and changes nothing
+     * A viewer looks and changes nothing; a member works; an admin also sets keys and invites; only an owner makes owners
      */
     role: 'owner' | 'admin' | 'member' | 'viewer';
 };
@@ -610,11 +610,11 @@ export type ToolChange = {
 
 export type NewWebhookEndpoint = {
     /**
-     * https
+     * An https address that takes POST
      */
     url: string;
     /**
-     * run.succeeded, run.failed, project.completed, or * for all
+     * run.succeeded, run.failed, project.completed, or * for all, which is also what none means
      */
     events?: Array<string>;
     description?: string | null;
@@ -1060,6 +1060,12 @@ export type Session = {
          * Neither the deployment nor the workspace has a model key: the offline model answers
          */
         is_offline: boolean;
+    };
+    mail: {
+        /**
+         * No mail server is set: codes and notices are lines of the log of the service
+         */
+        is_logged: boolean;
     };
     /**
      * Where the executions are shown; null where that is not known, or not for this workspace
@@ -2915,7 +2921,7 @@ export type Member = {
     id: string;
     email: string;
     /**
-     * Owners and admins may do what is for admins; an owner is made by another; a viewer looks and changes nothing
+     * A viewer looks and changes nothing; a member works; an admin also sets keys and invites; only an owner makes owners
      */
     role: 'owner' | 'admin' | 'member' | 'viewer';
     invited_by: string;
@@ -4052,11 +4058,11 @@ export type WebhooksListResponse = WebhooksListResponses[keyof WebhooksListRespo
 export type WebhooksCreateData = {
     body: {
         /**
-         * https
+         * An https address that takes POST
          */
         url: string;
         /**
-         * run.succeeded, run.failed, project.completed, or * for all
+         * run.succeeded, run.failed, project.completed, or * for all, which is also what none means
          */
         events?: Array<string>;
         description?: string | null;
@@ -14342,7 +14348,7 @@ export type WebhookDeliveriesRedeliverError = WebhookDeliveriesRedeliverErrors[k
 
 export type WebhookDeliveriesRedeliverResponses = {
     /**
-     * Send an ended delivery once more, with eight new attempts
+     * Send a delivery once more, with eight new attempts
      */
     200: WebhookDelivery;
 };

@@ -10,7 +10,7 @@ import { WaitList } from '../features/inbox/wait-list.tsx';
 import { WaitView } from '../features/inbox/wait-view.tsx';
 import { KIND_WORDS } from '../features/inbox/words.ts';
 import { step, useKeys } from '../ui/keys.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, buttonClass } from '../ui/button.tsx';
 import { controlPlaneCurl } from '../ui/commands.ts';
 import { Command, CopyAs } from '../ui/copy.tsx';
 import { cx } from '../ui/cx.ts';
@@ -27,6 +27,8 @@ export function InboxPage() {
   const list = useRef<HTMLDivElement>(null);
   useKeys(useMemo(() => ({ j: () => step(list.current, 1), k: () => step(list.current, -1) }), []));
   const waits = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const opened = useQuery({ ...waitQuery(waitId ?? ''), enabled: waitId !== undefined }).data;
+  const shown = waitId === undefined ? undefined : opened;
   const change = (search: InboxFilters) => void navigate({ to: '/inbox', search });
 
   const body = () => {
@@ -38,9 +40,9 @@ export function InboxPage() {
   };
   return (
     <Page
-      title="Inbox"
+      title={shown ? KIND_WORDS[shown.kind].one : 'Inbox'}
       isFilling
-      {...(waitId !== undefined && { crumbs: [{ label: 'All', to: '/inbox' }] })}
+      {...(shown && { crumbs: [{ label: 'Inbox', to: '/inbox' }] })}
       actions={
         <CopyAs
           curl={controlPlaneCurl({ path: waitId ? `/v1/inbox/${waitId}` : addressOf('/v1/inbox', asQuery(filters)) })}
@@ -178,18 +180,27 @@ function Nothing({ filters, onClear }: { filters: InboxFilters; onClear: () => v
     );
   }
   return (
-    <Empty title="Nothing waits for you">
-      <p className="pb-3">
+    <Empty
+      title="Nothing waits for you"
+      action={
+        <Link to="/projects/new" search={{ workflow: 'blog-post' }} className={buttonClass()}>
+          Start a blog post
+        </Link>
+      }
+      commands={
+        <>
+          <Command
+            label="aos command"
+            text={'npx aos project start blog-post --brief "Why small teams should write their decisions down"'}
+          />
+          <Command label="curl command" text={controlPlaneCurl({ path: '/v1/inbox' })} />
+        </>
+      }
+    >
+      <p>
         Approvals, plans, questions of agents and projects that have stopped come here, each with what is needed to
         decide. A blog post waits for its approval before it is published:
       </p>
-      <div className="space-y-2">
-        <Command
-          label="aos command"
-          text={'npx aos project start blog-post --brief "Why small teams should write their decisions down"'}
-        />
-        <Command label="curl command" text={controlPlaneCurl({ path: '/v1/inbox' })} />
-      </div>
     </Empty>
   );
 }

@@ -120,10 +120,13 @@ export function NewProjectPage() {
             files={files}
             onChange={setFiles}
           />
-          <Refusal error={start.error} />
-          <Button type="submit" look="primary" isBusy={start.isPending} disabled={brief.trim() === ''}>
-            Start the project
-          </Button>
+          {/* A form may be longer than the window: what sends it is always in sight. */}
+          <div className="sticky bottom-0 -mx-4 space-y-2 border-t bg-ground px-4 py-3">
+            <Refusal error={start.error} />
+            <Button type="submit" look="primary" isBusy={start.isPending} disabled={brief.trim() === ''}>
+              Start the project
+            </Button>
+          </div>
         </div>
         <aside aria-label="The same from a terminal" className="space-y-2">
           <h2 className="font-medium">The same from a terminal</h2>

@@ -17,7 +17,7 @@ import {
   useProjectLive,
 } from '../features/projects/queries.ts';
 import { Times } from '../features/projects/times.tsx';
-import { isEnded, type Project } from '../features/projects/types.ts';
+import { isEnded, type Artifact, type Phase, type Project } from '../features/projects/types.ts';
 import { Problem, Skeleton } from '../ui/empty.tsx';
 import { Folded } from '../ui/folded.tsx';
 import { Money } from '../ui/money.tsx';
@@ -55,13 +55,15 @@ export function ProjectPage() {
     regular.find(({ status }) => ['blocked', 'running', 'review', 'failed'].includes(status)) ??
     regular.findLast(({ status }) => status === 'succeeded') ??
     regular[0];
+  const isAtWork = phases.data.data.some(({ status }) => ['running', 'review', 'queued'].includes(status));
+  const status = project.data.status === 'active' && waits.length > 0 && !isAtWork ? 'blocked' : project.data.status;
   return (
     <Page
-      title={`${statusWord(project.data.status)} ${project.data.title}`}
+      title={`${statusWord(status)} ${project.data.title}`}
       heading={
         <span className="flex min-w-0 items-center gap-2">
-          <Status status={project.data.status} />
-          <span className="truncate">{project.data.title}</span>
+          <Status status={status} />
+          <span className="min-w-0 sm:truncate">{project.data.title}</span>
         </span>
       }
       crumbs={CRUMBS}
@@ -79,11 +81,22 @@ export function ProjectPage() {
           project={project.data}
           phase={selected}
           artifacts={(artifacts.data?.data ?? []).filter(({ phase_slug: each }) => each === selected.phase_slug)}
+          newer={newerThan(selected, artifacts.data?.data ?? [])}
           version={v}
           against={vs}
         />
       )}
     </Page>
+  );
+}
+
+/** @returns what stale means: the current artifacts that a phase depends on and that came after its own */
+function newerThan({ phase_slug: slug, depends_on: before }: Phase, all: readonly Artifact[]): Artifact[] {
+  const current = all.filter(({ superseded }) => !superseded);
+  const own = current.find(({ phase_slug: each }) => each === slug);
+  return current.filter(
+    ({ phase_slug: each, created_at: at }) =>
+      own && before.includes(each) && Date.parse(at) > Date.parse(own.created_at),
   );
 }
 

@@ -1,7 +1,10 @@
 /** The page `/projects`, which lists all projects, newest first. */
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
+import type { Wait } from '../api/types.ts';
+import { useInboxLive, waitsByProjectQuery } from '../features/inbox/queries.ts';
+import { KIND_WORDS } from '../features/inbox/words.ts';
 import { projectsQuery } from '../features/projects/queries.ts';
 import { PROJECT_STATUSES, type Project } from '../features/projects/types.ts';
 import { step, useKeys } from '../ui/keys.ts';
@@ -25,6 +28,8 @@ export function ProjectsPage() {
   const client = useQueryClient();
   const query = useInfiniteQuery(projectsQuery(status));
   useRefresh(() => void client.invalidateQueries({ queryKey: ['projects', 'list'] }), { kinds: ['project'] });
+  useInboxLive();
+  const waits = useQuery(waitsByProjectQuery).data;
   const list = useRef<HTMLUListElement>(null);
   useKeys(useMemo(() => ({ j: () => step(list.current, 1), k: () => step(list.current, -1) }), []));
   const projects = query.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -43,13 +48,26 @@ export function ProjectsPage() {
     }
     if (projects.length === 0) return <NoProjects />;
     return (
-      <ul ref={list} aria-label="Projects">
-        {projects.map((project) => (
-          <li key={project.id}>
-            <Row project={project} />
-          </li>
-        ))}
-      </ul>
+      <>
+        <div
+          aria-hidden="true"
+          className={`${COLUMNS} hidden h-8 items-center gap-x-3 border-b bg-surface px-4 text-xs text-soft sm:grid`}
+        >
+          <span>Status</span>
+          <span>Project</span>
+          <span>Workflow</span>
+          <span className="text-right">Spent</span>
+          <span className="text-right">Took</span>
+          <span className="text-right">Started</span>
+        </div>
+        <ul ref={list} aria-label="Projects">
+          {projects.map((project) => (
+            <li key={project.id}>
+              <Row project={project} wait={waits?.get(project.id)} />
+            </li>
+          ))}
+        </ul>
+      </>
     );
   };
   return (
@@ -99,21 +117,25 @@ export function ProjectsPage() {
   );
 }
 
-function Row({ project }: { project: Project }) {
+const COLUMNS = 'sm:grid-cols-[7rem_minmax(0,1fr)_9rem_10rem_6rem_5.5rem]';
+
+function Row({ project, wait }: { project: Project; wait: Wait | undefined }) {
+  // Nothing of it may go on before somebody has answered, so that is what it is shown as.
+  const status = project.status === 'active' && wait ? 'blocked' : project.status;
   return (
     <Link
       to="/projects/$projectId"
       params={{ projectId: project.id }}
       data-row={project.id}
-      className="grid min-h-11 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 border-b px-4 py-1 text-sm -outline-offset-2 hover:bg-raised sm:grid-cols-[7rem_minmax(0,1fr)_9rem_10rem_6rem_5.5rem]"
+      className={`grid min-h-11 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 border-b px-4 py-1 text-sm -outline-offset-2 hover:bg-raised ${COLUMNS}`}
     >
       <span className="max-sm:hidden">
-        <Status status={project.status} />
+        <Status status={status} />
       </span>
       <span className="min-w-0">
         <span className="flex items-center gap-2 font-medium">
           <span className="sm:hidden">
-            <Status status={project.status} isIconOnly />
+            <Status status={status} isIconOnly />
           </span>
           <span className="truncate">{project.title}</span>
           {project.has_stale_phases && <Status status="stale" className="text-xs" />}
@@ -121,6 +143,14 @@ function Row({ project }: { project: Project }) {
         {project.pause_reason && (
           <span className="block truncate text-xs text-warn">{project.pause_reason.replaceAll('_', ' ')}</span>
         )}
+        {wait && !project.pause_reason && (
+          <span className="block truncate text-xs text-warn">
+            {KIND_WORDS[wait.kind].one}: {wait.title}
+          </span>
+        )}
+        <span className="block truncate text-xs text-soft sm:hidden">
+          {project.workflow_slug}, <Time at={project.created_at} />
+        </span>
       </span>
       <span className="truncate text-soft max-sm:hidden">{project.workflow_slug}</span>
       <span className="tabular text-right">
@@ -151,15 +181,17 @@ function NoProjects() {
           Start a blog post
         </Link>
       }
+      commands={
+        <>
+          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body: SAMPLE })} />
+          <Command label="aos command" text={`npx aos project start blog-post --brief "${SAMPLE.brief}"`} />
+        </>
+      }
     >
-      <p className="pb-3">
+      <p>
         A project is one brief going through a workflow: phases that depend on each other, gates where people decide,
         and versioned artifacts.
       </p>
-      <div className="space-y-2">
-        <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body: SAMPLE })} />
-        <Command label="aos command" text={`npx aos project start blog-post --brief "${SAMPLE.brief}"`} />
-      </div>
     </Empty>
   );
 }

@@ -66,8 +66,14 @@ export function RunsPage() {
             aos={filters.agent ? `npx aos runs --agent ${filters.agent}` : 'npx aos runs'}
           />
           {may && (
-            <Button disabled={rows.length === 0 || chosen !== undefined} onClick={() => setChosen(new Set())}>
-              Choose several
+            <Button
+              icon="check"
+              title="Choose several"
+              className="max-sm:px-2"
+              disabled={rows.length === 0 || chosen !== undefined}
+              onClick={() => setChosen(new Set())}
+            >
+              <span className="max-sm:sr-only">Choose several</span>
             </Button>
           )}
           <Link to="/runs/new" className={buttonClass('primary')}>

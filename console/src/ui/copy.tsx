@@ -25,7 +25,11 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
 export function Command({ text, label, className }: { text: string; label: string; className?: string }) {
   return (
     <div className={cx('card flex items-start gap-1 bg-raised text-left', className)}>
-      <pre tabIndex={0} aria-label={label} className="min-w-0 flex-1 overflow-x-auto p-2 font-mono text-xs leading-5">
+      <pre
+        tabIndex={0}
+        aria-label={label}
+        className="max-h-80 min-w-0 flex-1 overflow-y-auto p-2 font-mono text-xs leading-5 wrap-anywhere whitespace-pre-wrap"
+      >
         {text}
       </pre>
       <CopyButton text={text} label={`Copy ${label}`} />
@@ -43,8 +47,8 @@ export function CopyAs({ curl, aos }: Commands) {
   const id = useId();
   return (
     <>
-      <Button look="ghost" icon="copy" popoverTarget={id}>
-        Copy as
+      <Button look="ghost" icon="copy" title="Copy as" popoverTarget={id} className="max-sm:px-2">
+        <span className="max-sm:sr-only">Copy as</span>
       </Button>
       <div
         popover="auto"

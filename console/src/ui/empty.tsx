@@ -4,12 +4,21 @@ import { ApiProblem } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+interface EmptyProps {
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+  /** What fills it from a terminal. It stands below the action, which most people want. */
+  commands?: ReactNode;
+}
+
+export function Empty({ title, children, action, commands }: EmptyProps) {
   return (
-    <div className="mx-auto flex max-w-2xl flex-col items-center gap-3 px-4 py-14 text-center">
+    <div className="mx-auto flex w-full max-w-2xl flex-col items-center gap-3 px-4 py-14 text-center">
       <h2 className="text-lg font-semibold">{title}</h2>
       {children && <div className="w-full text-soft">{children}</div>}
       {action}
+      {commands && <div className="w-full min-w-0 space-y-2 pt-3">{commands}</div>}
     </div>
   );
 }

@@ -47,7 +47,9 @@ export function Page({ title, heading, crumbs = [], actions, isFilling = false, 
               ))}
             </nav>
           )}
-          <h1 className="min-w-0 truncate font-semibold">{heading ?? title}</h1>
+          <h1 className={cx('min-w-0 font-semibold', heading === undefined ? 'truncate' : 'sm:truncate')}>
+            {heading ?? title}
+          </h1>
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>

@@ -93,17 +93,21 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
     if (query.isError) return <Problem error={query.error} onRetry={() => void query.refetch()} />;
     if (rows.length === 0) {
       return (
-        <Empty title={empty.title}>
-          <p className="pb-3">{empty.text}</p>
-          <div className="space-y-2">
-            {empty.aos && <Command label="aos command" text={empty.aos} />}
-            <Command
-              label="curl command"
-              text={controlPlaneCurl(
-                empty.sample ? { method: 'POST', path: makingPath, body: empty.sample } : { path },
-              )}
-            />
-          </div>
+        <Empty
+          title={empty.title}
+          commands={
+            <>
+              {empty.aos && <Command label="aos command" text={empty.aos} />}
+              <Command
+                label="curl command"
+                text={controlPlaneCurl(
+                  empty.sample ? { method: 'POST', path: makingPath, body: empty.sample } : { path },
+                )}
+              />
+            </>
+          }
+        >
+          <p>{empty.text}</p>
         </Empty>
       );
     }
@@ -122,7 +126,14 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
     <div className="flex min-h-0 flex-1">
       <div ref={list} className={cx('min-h-0 min-w-0 flex-1 overflow-y-auto', shown && 'max-lg:hidden')} data-scroll>
         <div className="flex flex-wrap items-center gap-2 px-4 py-2">
-          <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 text-sm text-soft">{children}</div>
+          <div
+            className={cx(
+              'flex min-w-0 flex-1 flex-wrap items-center gap-2 text-sm text-soft',
+              Boolean(children) && 'max-sm:basis-full',
+            )}
+          >
+            {children}
+          </div>
           <CopyAs curl={controlPlaneCurl({ path })} aos={aos} />
           {making && making.isAllowed !== false && !isViewer && (
             <Button look="primary" icon="plus" onClick={() => setMaking(true)}>

@@ -28,7 +28,8 @@ export type Written = Readonly<Record<string, string>>;
 
 const sentence = (name: string): string => {
   const last = name.slice(name.lastIndexOf('.') + 1);
-  return last.charAt(0).toUpperCase() + last.slice(1).replaceAll('_', ' ');
+  const words = last.charAt(0).toUpperCase() + last.slice(1).replaceAll('_', ' ');
+  return words.replace(/\b(url|id)\b/gi, (short) => short.toUpperCase());
 };
 
 /** @returns the schema without the null that it also allows */
@@ -158,7 +159,9 @@ function Control({ param, isRequired, isLine, value, onChange, ...props }: Contr
   if (options) {
     return (
       <select {...common} onChange={({ target }) => onChange(target.value)}>
-        <option value="">{isRequired ? 'Choose' : 'Default'}</option>
+        <option value="">
+          {isRequired ? 'Choose' : typeof param.default === 'string' ? `Default: ${param.default}` : 'Default'}
+        </option>
         {[...new Set([...options, ...(value ? [value] : [])])].map((option) => (
           <option key={option} value={option}>
             {param.type === 'boolean' ? (option === 'true' ? 'Yes' : 'No') : option}

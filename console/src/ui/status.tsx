@@ -29,6 +29,7 @@ const LOOKS: Record<string, Look> = {
   stale: { tone: 'warn', icon: 'warning', word: 'Stale' },
   succeeded: { tone: 'good', icon: 'check', word: 'Succeeded' },
   completed: { tone: 'good', icon: 'check', word: 'Completed' },
+  retrying: { tone: 'warn', icon: 'retry', word: 'Retrying' },
   delivered: { tone: 'good', icon: 'check', word: 'Delivered' },
   healthy: { tone: 'good', icon: 'check', word: 'Healthy' },
   ok: { tone: 'good', icon: 'check', word: 'OK' },
@@ -66,7 +67,7 @@ export function Status({ status, isIconOnly = false, isStill = false, className 
   const { tone, icon } = LOOKS[status] ?? { tone: 'quiet', icon: 'dot' };
   const word = statusWord(status);
   return (
-    <span className={cx('inline-flex items-center gap-1.5 whitespace-nowrap', TONES[tone], className)}>
+    <span className={cx('inline-flex items-center gap-1.5 align-middle whitespace-nowrap', TONES[tone], className)}>
       <Icon name={isStill && icon === 'spinner' ? 'dot' : icon} />
       <span className={isIconOnly ? 'sr-only' : undefined}>{word}</span>
     </span>

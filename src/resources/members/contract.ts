@@ -8,7 +8,7 @@ import { addressIn } from '../../platform/core/addresses.ts';
 const Role = z
   .enum(ROLES)
   .describe(
-    'Owners and admins may do what is for admins; an owner is made by another; a viewer looks and changes nothing',
+    'A viewer looks and changes nothing; a member works; an admin also sets keys and invites; only an owner makes owners',
   );
 
 const Member = z

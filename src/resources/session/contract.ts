@@ -17,6 +17,9 @@ const Session = z
         .boolean()
         .describe('Neither the deployment nor the workspace has a model key: the offline model answers'),
     }),
+    mail: z.object({
+      is_logged: z.boolean().describe('No mail server is set: codes and notices are lines of the log of the service'),
+    }),
     temporal: z
       .object({ ui_url: z.url(), namespace: z.string() })
       .nullable()

@@ -30,6 +30,7 @@ export function createSessionService({ config, temporal, modelCredentials }: Ses
         is_archived: isArchived,
         rights: rightsOf(caller),
         models: { is_offline: !hasModels },
+        mail: { is_logged: config.SMTP_URL === undefined },
         temporal: uiUrl && can(caller, 'deployment.inspect') ? { ui_url: uiUrl, namespace: temporal.namespace } : null,
       };
     },

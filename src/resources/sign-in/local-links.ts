@@ -20,11 +20,16 @@ export type LocalLinks = ReturnType<typeof createLocalLinks>;
 export function createLocalLinks(now: () => number = Date.now) {
   /** Links by their hash, in the order of their making. */
   const links = new Map<string, { email: string; expiresAt: number }>();
+  let owner: string | undefined;
 
   return {
+    /** @returns the address that links of this process sign in; undefined where it makes none */
+    owner: () => owner,
+
     /** @returns the token of a new link, which only the embedded mode asks for */
     issue(email: string): string {
       const token = randomBytes(32).toString('base64url');
+      owner = email;
       links.set(sha256(token), { email, expiresAt: now() + LOCAL_LINK_TTL_MS });
       if (links.size > MAX_LINKS) links.delete(present(links.keys().next().value));
       return token;

@@ -5,7 +5,28 @@ import { CHALLENGE_TTL_MS } from './model.ts';
 
 const described = (text: string | undefined): string => (text === undefined ? '' : ' aria-describedby="problem"');
 
-export const emailPage = (nonce: string, { next, problem }: { next: string; problem?: string }): string =>
+/** How somebody signs in where no mail server is set, who has the address of the service and nothing else. */
+export interface WithoutMail {
+  /** The owner of an embedded deployment, whom the link that `npm start` prints signs in. */
+  owner: string | undefined;
+}
+
+const inTheLog = (withoutMail: WithoutMail | undefined): string =>
+  withoutMail === undefined
+    ? ''
+    : `<p class="more">No mail server is set here: the code is a line of the log of the service, with the event <code>mail</code>.${
+        withoutMail.owner === undefined
+          ? ''
+          : ` The owner is <strong>${escaped(withoutMail.owner)}</strong>. The link that <code>npm start</code> prints into its terminal needs no code.`
+      }</p>`;
+
+interface EmailPage {
+  next: string;
+  problem?: string;
+  withoutMail?: WithoutMail | undefined;
+}
+
+export const emailPage = (nonce: string, { next, problem, withoutMail }: EmailPage): string =>
   page(
     'Sign in',
     nonce,
@@ -16,22 +37,27 @@ ${hidden('next', next)}
 <label for="email">E-mail address</label>
 <input type="email" id="email" name="email" autocomplete="email" required autofocus${described(problem)}>
 <button>Send me a code</button>
-</form>`,
+</form>${inTheLog(withoutMail)}`,
   );
 
 interface CodePage {
   challengeId: string;
   next: string;
   problem?: string;
+  withoutMail?: WithoutMail | undefined;
 }
 
-export const codePage = (nonce: string, { challengeId, next, problem }: CodePage): string =>
+export const codePage = (nonce: string, { challengeId, next, problem, withoutMail }: CodePage): string =>
   page(
     'Enter the code',
     nonce,
     `<h1>Enter the code</h1>
-<p>If the address belongs to a member, a code is on its way. It is valid for ${CHALLENGE_TTL_MS / 60_000} minutes.
-If no new mail comes, the link in one of the last hour signs you in.</p>
+<p>${
+      withoutMail === undefined
+        ? 'If the address belongs to a member, a code is on its way.'
+        : 'If the address belongs to a member, a code is in the log of the service, in the latest line with the event <code>mail</code>.'
+    } It is valid for ${CHALLENGE_TTL_MS / 60_000} minutes.
+If no new ${withoutMail === undefined ? 'mail' : 'line'} comes, the link in one of the last hour signs you in.</p>
 ${alert(problem)}<form method="post" action="/login/verify">
 ${hidden('challenge_id', challengeId)}
 ${hidden('next', next)}

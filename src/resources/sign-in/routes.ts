@@ -57,6 +57,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
   const { codes, oidc, sessions } = signIn;
   const tickets = createTickets(signIn.secret);
   const known = createKnown(signIn.secret);
+  const withoutMail = () => (signIn.isMailLogged ? { owner: signIn.localLinks.owner() } : undefined);
 
   /** @param person has shown the address to be theirs; `next` says where to go from here */
   function finish(
@@ -98,7 +99,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
         const who = { email: email || sub, workspace, role, endsAt: new Date(exp * 1_000) };
         return sendPage(response, 200, (nonce) => signedInPage(nonce, who));
       }
-      if (!oidc) return sendPage(response, 200, (nonce) => emailPage(nonce, { next }));
+      if (!oidc) return sendPage(response, 200, (nonce) => emailPage(nonce, { next, withoutMail: withoutMail() }));
       const browser = browserOf(request, response, baseUrl);
       const { url, ...departure } = await oidc.depart(browser.urlOf('/login/callback').href);
       browser.setTicket(tickets.issue('departure', { ...departure, next }));
@@ -113,7 +114,10 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       const { email, next } = parsed(Asked, request.body);
       const challengeId = await codes.request(email, { known: known.isOf(knownOf(request), email) });
       if (isJson(request)) response.json({ challenge_id: challengeId });
-      else sendPage(response, 200, (nonce) => codePage(nonce, { challengeId, next: ownPath(next) }));
+      else
+        sendPage(response, 200, (nonce) =>
+          codePage(nonce, { challengeId, next: ownPath(next), withoutMail: withoutMail() }),
+        );
     }),
   );
 
@@ -125,7 +129,8 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       const next = ownPath(shown.next);
       const email = await codes.verify(shown.challenge_id, shown.code.trim()).catch((error: unknown) => {
         if (isJson(request) || (error as Problem).code !== 'invalid_code') throw error;
-        const again = { challengeId: shown.challenge_id, next, problem: present(WORDS.invalid_code) };
+        const problem = present(WORDS.invalid_code);
+        const again = { challengeId: shown.challenge_id, next, problem, withoutMail: withoutMail() };
         sendPage(response, 401, (nonce) => codePage(nonce, again));
       });
       if (email === undefined) return;

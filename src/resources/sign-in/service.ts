@@ -16,6 +16,8 @@ export interface SignInOptions {
   members: Pick<MemberStore, 'membershipsOf' | 'noteLogin'>;
   /** It signs what the browser keeps between steps. */
   secret: string;
+  /** No mail server is set: codes are lines of the log. */
+  isMailLogged: boolean;
 }
 
 export type SignInService = ReturnType<typeof createSignIn>;
@@ -24,12 +26,13 @@ export type SignInOutcome =
   | { kind: 'signed-in'; session: string; claims: SessionClaims }
   | { kind: 'choose'; memberships: readonly Membership[] };
 
-export const createSignIn = ({ codes, oidc, localLinks, sessions, members, secret }: SignInOptions) => ({
+export const createSignIn = ({ codes, oidc, localLinks, sessions, members, secret, isMailLogged }: SignInOptions) => ({
   codes,
   oidc,
   localLinks,
   sessions,
   secret,
+  isMailLogged,
 
   /** @param workspace the one that is wanted, which is needed where there are several @throws Problem no_membership */
   async enter(email: string, workspace?: string): Promise<SignInOutcome> {

@@ -48,14 +48,14 @@ export type DeliveryRow = z.input<typeof Delivery>;
 const CreatedWebhook = Webhook.extend({ secret: z.string() }).meta({ id: 'NewWebhook' });
 
 const NewWebhook = z.object({
-  url: z.string().min(1).max(2_048).describe('https'),
+  url: z.string().min(1).max(2_048).describe('An https address that takes POST'),
   // The events are plain strings, as an unknown one is a 400 of its own and not a validation body.
   events: z
     .array(z.string().max(100))
     .min(1)
     .max(100)
     .default([ALL_EVENTS])
-    .describe(`${WEBHOOK_EVENTS.join(', ')}, or ${ALL_EVENTS} for all`),
+    .describe(`${WEBHOOK_EVENTS.join(', ')}, or ${ALL_EVENTS} for all, which is also what none means`),
   description: z.string().max(1_000).nullish(),
 });
 export type NewWebhook = z.output<typeof NewWebhook>;
@@ -125,7 +125,9 @@ export const redeliver = endpoint({
   path: '/v1/webhook-deliveries/{id}/redeliver',
   credential: 'session',
   audited: false,
-  summary: 'Send an ended delivery once more, with eight new attempts',
+  summary: 'Send a delivery once more, with eight new attempts',
+  description:
+    'One that has ended, or that waits for its next attempt after one that failed. One whose attempt is under way is `delivery_in_flight`.',
   params: z.object({ id: z.uuid() }),
   status: 200,
   reply: Delivery,

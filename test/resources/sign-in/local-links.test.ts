@@ -64,3 +64,12 @@ test('nothing else opens it', async () => {
   for (let i = 0; i < 20; i++) links.issue(OWNER);
   expect(() => links.use(pushedOut, near())).toThrow(INVALID);
 });
+
+// Guards: whoever has nothing but the address of an embedded deployment reads there who its owner is and where the code stands.
+test('the page of sign-in says how, where no mail server is set', async () => {
+  service.services.signIn.localLinks.issue(OWNER);
+  const page = await (await fetch(`${service.baseUrl}/login`)).text();
+  expect(page).toContain('the code is a line of the log of the service');
+  expect(page).toContain(OWNER);
+  expect(createLocalLinks().owner()).toBeUndefined();
+});

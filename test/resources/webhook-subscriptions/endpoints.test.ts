@@ -197,6 +197,23 @@ describe('the delivery log', () => {
     }
   });
 
+  // Guards: who has mended a receiver need not wait for the next attempt; beside an attempt nothing is sent.
+  test('sends a delivery again that waits for its next attempt', async () => {
+    await register(acme, { events: ['run.failed'] });
+    const id = await queueDelivery('run:waits');
+    const path = `/v1/webhook-deliveries/${id}/redeliver`;
+    const store = createWebhookStore(database.db);
+    const first = { deliveryId: id, redelivery: 0 };
+    const attempt = { attempt: 1, statusCode: 500, durationMs: 5, error: null, responseExcerpt: 'no' };
+    await store.startAttempt(first);
+    await api(acme).post(path).expect(409, { detail: 'delivery_in_flight' });
+    await store.recordAttempt(first, 'pending', attempt);
+    const { body } = await api(acme).post(path).expect(200);
+    expect(body).toMatchObject({ id, status: 'pending', redeliveries: 1, attempt_count: 1 });
+    expect(await store.startAttempt(first)).toBeUndefined();
+    expect(await store.startAttempt({ deliveryId: id, redelivery: 1 })).toMatchObject({ number: 2 });
+  });
+
   // Guards: nothing is sent beside a delivery in flight, and an ended one is sent again under a new number.
   test('sends a delivery again', async () => {
     await register(acme, { events: ['run.failed'] });

@@ -115,14 +115,14 @@ function Rollup({ rollup: { data, meta }, by }: { rollup: CostRollupResponse; by
         <Figure name="With an unknown price" value={count(unpriced)} />
       </dl>
       <div tabIndex={0} role="group" aria-label="Costs" className="card overflow-x-auto">
-        <table className="tabular w-full min-w-[36rem] text-sm">
+        <table className="tabular w-full text-sm">
           <caption className="sr-only">{GROUP_WORDS[by]}</caption>
           <thead>
             <tr className="border-b text-left text-xs text-soft">
               <th scope="col" className="px-3 py-1.5 font-normal">
-                {GROUP_WORDS[by].slice(3)}
+                {GROUP_WORDS[by].slice(3).replace(/^./, (letter) => letter.toUpperCase())}
               </th>
-              <th scope="col" className="w-2/5 px-3 py-1.5 font-normal">
+              <th scope="col" className="w-2/5 px-3 py-1.5 font-normal max-sm:hidden">
                 Share
               </th>
               <th scope="col" className="px-3 py-1.5 text-right font-normal">
@@ -131,7 +131,7 @@ function Rollup({ rollup: { data, meta }, by }: { rollup: CostRollupResponse; by
               <th scope="col" className="px-3 py-1.5 text-right font-normal">
                 Runs
               </th>
-              <th scope="col" className="px-3 py-1.5 text-right font-normal">
+              <th scope="col" className="px-3 py-1.5 text-right font-normal max-sm:hidden">
                 Tokens in, out
               </th>
             </tr>
@@ -142,7 +142,7 @@ function Rollup({ rollup: { data, meta }, by }: { rollup: CostRollupResponse; by
                 <th scope="row" className="px-3 py-1.5 text-left font-medium">
                   <Name row={row} by={by} />
                 </th>
-                <td className="px-3 py-1.5">
+                <td className="px-3 py-1.5 max-sm:hidden">
                   <span
                     aria-hidden="true"
                     className="block h-3 rounded-sm bg-accent"
@@ -153,7 +153,7 @@ function Rollup({ rollup: { data, meta }, by }: { rollup: CostRollupResponse; by
                   <Money usd={row.cost_usd} isPriced={row.unpriced_runs === 0} />
                 </td>
                 <td className="px-3 py-1.5 text-right">{count(row.run_count)}</td>
-                <td className="px-3 py-1.5 text-right text-soft">
+                <td className="px-3 py-1.5 text-right text-soft max-sm:hidden">
                   {count(row.input_tokens)}, {count(row.output_tokens)}
                 </td>
               </tr>
@@ -179,8 +179,16 @@ const Figure = ({ name, value }: { name: string; value: string }) => (
 
 const link = 'inline-flex min-h-6 items-center text-accent underline';
 
+/** What has no such name, because nobody picked one yet or it belongs to none. */
+const NONE: Record<(typeof GROUPS)[number], string> = {
+  agent: 'no agent yet',
+  model: 'no model yet',
+  project: 'runs outside projects',
+  day: 'no day',
+};
+
 function Name({ row: { key }, by }: { row: CostOfKey; by: (typeof GROUPS)[number] }) {
-  if (key === null) return <span className="text-soft">none</span>;
+  if (key === null) return <span className="text-soft">{NONE[by]}</span>;
   if (by === 'project') {
     return (
       <Link to="/projects/$projectId" params={{ projectId: key }} className={link}>

@@ -1,11 +1,15 @@
 /** Shows what a project waits for above everything else on its page, because that is why people come. */
 import { useQueries, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { get } from '../../api/client.ts';
 import type { InboxListResponse, WaitDetail } from '../../api/types.ts';
 import { useInboxLive, waitQuery } from './queries.ts';
 import { WaitView } from './wait-view.tsx';
 
-/** @returns undefined until the waits are known, so that nothing on the page moves when they arrive */
+/**
+ * @returns undefined until the first waits are known, so that nothing on the page moves when they arrive; one that is
+ * opened later is among them once it is known
+ */
 export function useProjectWaits(projectId: string): WaitDetail[] | undefined {
   useInboxLive();
   const list = useQuery({
@@ -14,7 +18,11 @@ export function useProjectWaits(projectId: string): WaitDetail[] | undefined {
     staleTime: 1_000,
   });
   const details = useQueries({ queries: (list.data?.data ?? []).map(({ id }) => waitQuery(id)) });
-  if (list.isPending || details.some(({ isPending }) => isPending)) return undefined;
+  const [isShown, setShown] = useState(false);
+  const isKnown = !list.isPending && details.every(({ isPending }) => !isPending);
+  if (isKnown && !isShown) setShown(true);
+  // A page that is shown stays: a wait that arrives must not take away what somebody opens or writes on it.
+  if (!isKnown && !isShown) return undefined;
   return details.flatMap(({ data }) => (data?.status === 'open' ? [data] : []));
 }
 

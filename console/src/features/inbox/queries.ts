@@ -40,6 +40,20 @@ export const waitCountsQuery = queryOptions({
   staleTime: 1_000,
 });
 
+/** So many open waits are looked at; a project with an older one is shown as active, as the service has it. */
+const LOOKED_AT = 200;
+
+/** The oldest open wait of each project, so that a list can say which of them wait, and for what. */
+export const waitsByProjectQuery = queryOptions({
+  queryKey: ['inbox', 'by project'],
+  queryFn: async ({ signal }) => {
+    const { data } = await get<InboxListResponse>('/v1/inbox', { limit: LOOKED_AT }, signal);
+    // The newest comes first, so what is set last is the oldest.
+    return new Map(data.flatMap((wait) => (wait.project_id ? [[wait.project_id, wait] as const] : [])));
+  },
+  staleTime: 1_000,
+});
+
 /** Refreshes everything that is shown of the inbox, whenever a wait is opened, changed or settled. */
 export function useInboxLive(): void {
   const client = useQueryClient();

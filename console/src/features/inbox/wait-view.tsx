@@ -1,5 +1,6 @@
 /** Shows one wait: everything that is needed to decide, beside the answers. */
 import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import type { WaitDetail } from '../../api/types.ts';
 import { Content } from '../../ui/content.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -84,8 +85,13 @@ const promptOf = ({ kind, title, pause_reason: reason }: WaitDetail): string =>
   kind === 'paused' && reason ? `The project paused itself: ${reason.replaceAll('_', ' ')}.` : title;
 
 function Settled({ wait }: { wait: WaitDetail }) {
+  const box = useRef<HTMLDivElement>(null);
+  // On a phone the answers stand below what they are about: whoever gave one would not see what became of it.
+  useEffect(() => {
+    box.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
-    <div role="status" className="card space-y-1 border-strong p-3">
+    <div ref={box} role="status" className="card scroll-mt-4 space-y-1 border-strong p-3">
       <p className="flex items-center gap-1.5">
         <Icon name="check" className="text-good" />
         {wait.answer && wait.settled_by ? (

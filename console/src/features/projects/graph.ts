@@ -36,8 +36,26 @@ export function drawingOf(phases: readonly Phase[]): Drawing {
         key: `${edge.v} ${edge.w}`,
         from: edge.v,
         to: edge.w,
-        path: points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join(''),
+        path: pathOf(graph.node(edge.v), points, graph.node(edge.w)),
       };
     }),
   };
+}
+
+interface Point {
+  x: number;
+  y: number;
+}
+
+/** Draws an edge from the right side of a phase to the left side of the next, level at both, through what dagre says. */
+function pathOf(from: Point, points: readonly Point[], to: Point): string {
+  const start = { x: from.x + NODE.width / 2, y: from.y };
+  const end = { x: to.x - NODE.width / 2, y: to.y };
+  const between = points.slice(1, -1).filter(({ x }) => x > start.x && x < end.x);
+  const all = [start, ...between, end];
+  return all.slice(1).reduce((path, point, i) => {
+    const before = all[i] ?? start;
+    const middle = (before.x + point.x) / 2;
+    return `${path}C${middle} ${before.y} ${middle} ${point.y} ${point.x} ${point.y}`;
+  }, `M${start.x} ${start.y}`);
 }

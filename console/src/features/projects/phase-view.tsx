@@ -23,13 +23,15 @@ interface PhaseViewProps {
   project: Project;
   phase: Phase;
   artifacts: readonly Artifact[];
+  /** The current artifacts of the phases before it that are newer than its own. */
+  newer: readonly Artifact[];
   version: number | undefined;
   against: number | undefined;
 }
 
 const ENDED = ['succeeded', 'failed', 'skipped', 'stale'];
 
-export function PhaseView({ project, phase, artifacts, version, against }: PhaseViewProps) {
+export function PhaseView({ project, phase, artifacts, newer, version, against }: PhaseViewProps) {
   const steps = useQuery(stepsQuery(project.id, phase.id));
   const [asks, setAsks] = useState(false);
   const session = useSession();
@@ -51,8 +53,9 @@ export function PhaseView({ project, phase, artifacts, version, against }: Phase
       </div>
       {phase.status === 'stale' && (
         <p className="text-warn">
-          What it was made from has changed since: {phase.depends_on.join(', ')}{' '}
-          {phase.depends_on.length === 1 ? 'has' : 'have'} a newer artifact.
+          {newer.length === 0
+            ? 'What it was made from has changed since.'
+            : `What it was made from has changed since: ${newer.map(({ phase_slug: slug, version: v }) => `${slug} v${v}`).join(' and ')} ${newer.length === 1 ? 'is' : 'are'} newer.`}
         </p>
       )}
       <div className="grid items-start gap-4 xl:grid-cols-2">

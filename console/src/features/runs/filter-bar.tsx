@@ -1,6 +1,7 @@
 /** Narrows a list of runs: by status, with counts, and by one box for an id or a text. The address holds all of it. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { count } from '../../ui/figures.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -35,11 +36,18 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
     onChange(Object.fromEntries(next) as RunFilters);
   };
   const agents = useQuery(agentsQuery);
+  // On a phone these would fill half of the window, so they are shown when they are asked for.
+  const [areShown, setShown] = useState(false);
+  const { agent, transport, hours, cost } = filters;
+  const narrowing = [agent, transport, hours, cost].filter((each) => each !== undefined).length;
   return (
     <div className="flex flex-col gap-2 border-b bg-surface px-4 py-2">
       <div className="flex flex-wrap items-center gap-2">
         <SearchBox text={filters.q ?? ''} onChange={(q) => change({ q })} />
-        <div className="grid w-full grid-cols-2 gap-2 sm:contents">
+        <Button className="sm:hidden" aria-expanded={areShown} onClick={() => setShown(!areShown)}>
+          {narrowing > 0 ? `Filters, ${narrowing} set` : 'Filters'}
+        </Button>
+        <div className={cx('w-full grid-cols-2 gap-2 sm:contents', areShown ? 'grid' : 'max-sm:hidden')}>
           <Choice
             label="Agent"
             value={filters.agent ?? ''}
@@ -92,7 +100,7 @@ function SearchBox({ text, onChange }: { text: string; onChange: (text: string) 
     return () => clearTimeout(timer);
   }, [written, text, onChange]);
   return (
-    <label className="relative min-w-56 flex-1">
+    <label className="relative min-w-48 flex-1">
       <span className="sr-only">Search runs by id or text</span>
       <Icon name="search" className="absolute top-1/2 left-2.5 -translate-y-1/2 text-soft" />
       <input

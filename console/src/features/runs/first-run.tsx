@@ -29,15 +29,17 @@ export function FirstRun() {
           </Link>
         </div>
       }
+      commands={
+        <>
+          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body: BODY })} />
+          <Command label="aos command" text={`npx aos run assistant ${quoted(PROMPT)} --follow`} />
+        </>
+      }
     >
-      <p className="pb-3">
+      <p>
         A run takes a prompt, works through turns of a model and the tools it calls, and leaves a timeline, an answer
         and a cost.
       </p>
-      <div className="space-y-2">
-        <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body: BODY })} />
-        <Command label="aos command" text={`npx aos run assistant ${quoted(PROMPT)} --follow`} />
-      </div>
       <Refusal error={start.error} />
     </Empty>
   );

@@ -2,7 +2,7 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, type RefObject } from 'react';
+import { useEffect, useMemo, useRef, useSyncExternalStore, type RefObject } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { count, shortId } from '../../ui/figures.ts';
@@ -23,13 +23,17 @@ interface RunListProps {
 
 const ROW = 33;
 const CARD = 69;
-const NARROW = '(width < 640px)';
+const NARROW = window.matchMedia('(width < 640px)');
+const watchNarrow = (onChange: () => void) => {
+  NARROW.addEventListener('change', onChange);
+  return () => NARROW.removeEventListener('change', onChange);
+};
 /** So many rows before the end, the next page is loaded. */
 const AHEAD = 20;
 
 export function RunList({ query, rows, scroller, chosen, onChoose }: RunListProps) {
   const list = useRef<HTMLUListElement>(null);
-  const isNarrow = window.matchMedia(NARROW).matches;
+  const isNarrow = useSyncExternalStore(watchNarrow, () => NARROW.matches);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -37,6 +41,8 @@ export function RunList({ query, rows, scroller, chosen, onChoose }: RunListProp
     getItemKey: (i) => rows[i]!.run_id,
     overscan: 12,
   });
+  // A phone that is turned has rows of the other height.
+  useEffect(() => virtual.measure(), [virtual, isNarrow]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;

@@ -29,7 +29,7 @@ function Box({ asked: { demand, isAgain, answer }, left }: { asked: Asked; left:
         <p>
           {way === 'email'
             ? `Six digits were mailed to ${where}.`
-            : `The code is in the log of the service (${where}).`}
+            : `No mail server is set here, so the code is ${where}.`}
           {isAgain && <strong role="alert"> That was not the code.</strong>}
         </p>
         <Field label="Code" hint={`For: ${demand.scope}`}>

@@ -19,6 +19,10 @@ const KEY = ['resources', 'deliveries'];
 
 const FAILED: readonly WebhookDelivery['status'][] = ['failed', 'exhausted'];
 
+/** It waits for another attempt. A number without its attempt is one that is under way. */
+const isRetrying = ({ status, attempt_count: made, attempts }: WebhookDelivery): boolean =>
+  status === 'pending' && made > 0 && attempts.some(({ attempt }) => attempt === made);
+
 export function Deliveries({
   endpoint,
   status,
@@ -44,7 +48,7 @@ export function Deliveries({
     onSettled: () => void client.invalidateQueries({ queryKey: KEY }),
   });
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
-  const failed = rows.filter((row) => FAILED.includes(row.status)).map(({ id }) => id);
+  const failed = rows.filter((row) => FAILED.includes(row.status) || isRetrying(row)).map(({ id }) => id);
   if (query.isPending) return <Skeleton rows={4} />;
   if (query.isError) return <Problem error={query.error} onRetry={() => void query.refetch()} />;
   if (rows.length === 0) {
@@ -69,7 +73,7 @@ export function Deliveries({
           <li key={row.id}>
             <details>
               <summary className="grid min-h-9 grid-cols-[7rem_minmax(0,1fr)_auto] items-center gap-x-3 px-3 py-1 hover:bg-raised pointer-coarse:min-h-11">
-                <Status status={row.status} />
+                <Status status={isRetrying(row) ? 'retrying' : row.status} />
                 <span className="truncate">
                   {row.event_type}
                   {endpoint === undefined && <span className="text-soft"> to {row.url}</span>}
@@ -78,7 +82,12 @@ export function Deliveries({
               </summary>
               <div className="space-y-3 border-t bg-raised/50 p-3">
                 <Attempts delivery={row} />
-                {row.status !== 'pending' && (
+                {isRetrying(row) && (
+                  <p className="text-soft">
+                    It is sent again by itself, each time after a longer wait, eight times in all. Or now:
+                  </p>
+                )}
+                {(row.status !== 'pending' || isRetrying(row)) && (
                   <Button icon="retry" isBusy={again.isPending} onClick={() => again.mutate([row.id])}>
                     Send again
                   </Button>

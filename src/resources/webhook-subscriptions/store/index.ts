@@ -3,7 +3,7 @@
  * only while it is `pending` and only for its latest redelivery. So whatever comes late (a retried activity, a workflow
  * that was overtaken) changes nothing.
  */
-import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
 import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { behindOf, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
@@ -52,6 +52,10 @@ const DELIVERY = {
     ) order by attempt.attempt), '[]')
     from ${webhookDeliveryAttempts} attempt where attempt.delivery_id = ${webhookDeliveries.id})`,
 };
+
+/** What is counted before it is made and recorded after it is over. A delivery without any has not begun. */
+const LATEST_ATTEMPT_IS_OVER = sql`exists (select 1 from ${webhookDeliveryAttempts} a
+  where a.delivery_id = ${webhookDeliveries.id} and a.attempt = ${webhookDeliveries.attemptCount})`;
 
 /** Starting the workflow of a delivery takes these columns. */
 const STARTABLE = {
@@ -183,7 +187,8 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     getDelivery,
 
     /**
-     * Makes an ended delivery pending again, under the next number.
+     * Makes a delivery pending again, under the next number: one that has ended, or that waits for another attempt. The
+     * sending that waits finds nothing under its number any more.
      * @throws Problem not_found, also where its endpoint was deleted; delivery_in_flight
      */
     async redeliver(customerId: string, id: string): Promise<void> {
@@ -200,7 +205,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
           and(
             eq(webhookDeliveries.customerId, customerId),
             eq(webhookDeliveries.id, id),
-            ne(webhookDeliveries.status, 'pending'),
+            or(ne(webhookDeliveries.status, 'pending'), LATEST_ATTEMPT_IS_OVER),
             OF_ITS_ENDPOINT,
             isNull(webhookSubscriptions.deletedAt),
           ),
