@@ -6,7 +6,7 @@ import { CHALLENGE_TTL_MS } from './model.ts';
 const described = (text: string | undefined): string => (text === undefined ? '' : ' aria-describedby="problem"');
 
 /** How somebody signs in where no mail server is set, who has the address of the service and nothing else. */
-export interface WithoutMail {
+interface WithoutMail {
   /** The owner of an embedded deployment, whom the link that `npm start` prints signs in. */
   owner: string | undefined;
 }
