@@ -113,14 +113,6 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
   // Guards: files chosen before there is a project are beside it afterwards; others are added on its page.
   test('a project is started with a file, and given another', async () => {
     const { tab, open } = await show();
-    // The project comes to its gate while the page is looked at; what waits there is told late.
-    const isTold = Promise.withResolvers<void>();
-    const isAsked = Promise.withResolvers<void>();
-    await tab.route(/\/v1\/inbox\/[^?/]+$/, async (route) => {
-      isAsked.resolve();
-      await isTold.promise;
-      await route.continue();
-    });
     await open('/projects/new?workflow=story');
     await tab.getByLabel('Brief').fill('Tell the story of bread.');
     const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('Rye, salt, water.') });
@@ -128,16 +120,40 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
     await tab.getByRole('button', { name: 'Start the project' }).click();
     await tab.waitForURL(/\/projects\/tell-/);
     const id = new URL(tab.url()).pathname.split('/').at(-1);
-    await tab.getByText('Files', { exact: true }).click();
-    await isAsked.promise;
+    // Its address is there before the page is, and the form has a field of that name too.
+    await tab.locator('summary').filter({ hasText: 'Files' }).click();
     await tab.getByRole('link', { name: 'recipe.txt' }).waitFor();
-    isTold.resolve();
-    await tab.getByRole('button', { name: 'Approve' }).waitFor();
     await tab.getByLabel('Add files').setInputFiles(file('oven.txt'));
     await tab.getByRole('button', { name: 'Add 1 file' }).click();
     await tab.getByRole('link', { name: 'oven.txt' }).waitFor();
     const { data } = await read(`/v1/projects/${id}/attachments`);
     expect(data.map(({ filename }: { filename: string }) => filename)).toEqual(['recipe.txt', 'oven.txt']);
+  });
+
+  // Guards against: a page that goes away for a moment when a wait arrives, with all that somebody has opened and written.
+  test('what is opened on a page stays so while another wait arrives', async () => {
+    const id = await started();
+    const { tab, open } = await show();
+    await open(`/projects/${id}`);
+    await tab.locator('summary').filter({ hasText: 'Files' }).click();
+    const field = tab.getByLabel('Add files');
+    await field.setInputFiles({ name: 'oven.txt', mimeType: 'text/plain', buffer: Buffer.from('Hot') });
+    const isAsked = Promise.withResolvers<void>();
+    const isTold = Promise.withResolvers<void>();
+    const first: string = (await read(`/v1/inbox?project_id=${id}`)).data[0].id;
+    await tab.route(/\/v1\/inbox\/[^?/]+$/, async (route) => {
+      if (!route.request().url().endsWith(first)) {
+        isAsked.resolve();
+        await isTold.promise;
+      }
+      await route.continue();
+    });
+    await acme.cp('POST', `/v1/inbox/${first}/answer`, { answer: 'reject', comment: 'Shorter', revision: 1 });
+    await isAsked.promise;
+    expect(await tab.getByRole('list', { name: 'Chosen files' }).getByText('oven.txt').count()).toBe(1);
+    isTold.resolve();
+    await tab.getByRole('article', { name: /waits for an answer/ }).waitFor();
+    expect(await tab.getByRole('list', { name: 'Chosen files' }).getByText('oven.txt').count()).toBe(1);
   });
 
   // Guards: a run is asked with the text of a file, and what is no text is refused before it is sent.

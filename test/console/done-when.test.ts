@@ -179,7 +179,7 @@ const FINGER = 44;
     await tab.getByLabel('API key').fill('sk-ant-of-the-first-hour');
     const demanded = tab.waitForResponse((response) => response.status() === 403);
     await tab.getByRole('button', { name: 'Set', exact: true }).click();
-    const { detail } = (await (await demanded).json()) as { detail: { challenge_id: string } };
+    const { detail }: { detail: { challenge_id: string } } = await (await demanded).json();
     const box = tab.getByRole('dialog', { name: 'Confirm with a code' });
     await box.getByText('so the code is the line with event "mail" in the log of the service').waitFor();
     await box.getByLabel('Code').fill(await mails.codeOf(detail.challenge_id));
