@@ -1,7 +1,14 @@
 /** Adds `aos costs`, which shows what the runs of a period cost, and caps that. */
 import { Option, type Command } from 'commander';
-import type { CostCapsResponse, CostOfKey, CostRollupResponse, SpendingCap } from '../../client/src/api.ts';
+import type {
+  CostCapsResponse,
+  CostForecastResponse,
+  CostOfKey,
+  CostRollupResponse,
+  SpendingCap,
+} from '../../client/src/api.ts';
 import { openService } from './client.ts';
+import { formatUsd } from './timeline.ts';
 import { print, printJson, printTable, type Column } from './output.ts';
 
 export function addCostCommand(program: Command): void {
@@ -21,10 +28,16 @@ export function addCostCommand(program: Command): void {
     .option('--json', 'print JSON')
     .action(showCaps);
   costs
+    .command('forecast')
+    .description('what this month may come to')
+    .option('--json', 'print JSON')
+    .action(showForecast);
+  costs
     .command('cap')
     .argument('<cap>', 'workspace, agent.<slug> or api-key.<id>, and .month or .day: agent.writer.month')
     .argument('<usd>', 'US dollars, or `none`')
     .description('cap what a workspace, an agent or an API key spends')
+    .option('--alert <percents>', 'tell owners and destinations where so much is spent: 50,80,100, or `none`')
     .option('--json', 'print JSON')
     .action(setCap);
 }
@@ -49,14 +62,33 @@ async function showCaps({ json }: { json?: boolean }): Promise<void> {
   );
 }
 
-async function setCap(cap: string, usd: string, { json }: { json?: boolean }): Promise<void> {
+async function showForecast({ json }: { json?: boolean }): Promise<void> {
+  const service = await openService(process.env);
+  const forecast = await service.controlPlane<CostForecastResponse>('GET', '/v1/cost/forecast');
+  if (json) return printJson(forecast);
+  const { month, spent_usd, p50_usd, p90_usd, based_on } = forecast;
+  print(`${month}: ${formatUsd(spent_usd)} spent`);
+  if (p50_usd === null || p90_usd === null) {
+    print(`no forecast: it takes 7 whole days, and there are ${based_on.days}`);
+  } else {
+    print(`by its end about ${formatUsd(p50_usd)}, in nine of ten cases no more than ${formatUsd(p90_usd)}`);
+    print(`from ${based_on.days} days, by weekday; on ${based_on.days_with_spend} of them something was spent`);
+  }
+  if (based_on.unpriced_runs > 0)
+    print(`${based_on.unpriced_runs} runs had calls without a known price: it is more than that`);
+}
+
+async function setCap(cap: string, usd: string, { json, alert }: { json?: boolean; alert?: string }): Promise<void> {
   const service = await openService(process.env);
   const path = `/v1/cost/caps/${encodeURIComponent(cap)}`;
   if (usd === 'none') {
     await service.controlPlane('DELETE', path);
     return print(`${cap} is taken away`);
   }
-  const set = await service.controlPlane<SpendingCap>('PUT', path, { limit_usd: usd });
+  const set = await service.controlPlane<SpendingCap>('PUT', path, {
+    limit_usd: usd,
+    ...(alert !== undefined && { alert_at: alert === 'none' ? [] : alert.split(',').map(Number) }),
+  });
   if (json) return printJson(set);
   print(capText(set));
 }

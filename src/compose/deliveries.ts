@@ -1,4 +1,6 @@
 /** Makes what goes out to the world: webhooks of events, and a project's results to output destinations. */
+import { createSpendingNoticeStore } from '../resources/cost/notices/store.ts';
+import { createSpendingTeller } from '../resources/cost/notices/teller.ts';
 import { meteredDestinations } from '../resources/output-destinations/metered.ts';
 import { createRecipientStore } from '../resources/output-destinations/store/recipients.ts';
 import { createRecipients } from '../resources/output-destinations/recipients.ts';
@@ -63,23 +65,44 @@ export function composeDeliveries(
     webhooks: createWebhookService({ store: webhooks, workspaces, temporal, secretBox, egress, settings: config, log }),
     /** So many deliveries go to one host at once. */
     places: createPlaceStore(db, { atOnce: config.DELIVERIES_PER_HOST }),
-    tellPauses: createPauseTeller({
-      kinds: [
-        {
-          what: 'webhook endpoint',
-          pauses: webhooks,
-          remedy: (id) =>
-            `POST /v1/webhook-deliveries/endpoints/${id}/resume on the control plane switches it on again.`,
+    tellPauses: inTurn(
+      createPauseTeller({
+        kinds: [
+          {
+            what: 'webhook endpoint',
+            pauses: webhooks,
+            remedy: (id) =>
+              `POST /v1/webhook-deliveries/endpoints/${id}/resume on the control plane switches it on again.`,
+          },
+          {
+            what: 'output destination',
+            pauses: destinations,
+            remedy: (id) => `PATCH /v1/output-destinations/${id} with {"enabled": true} switches it on again.`,
+          },
+        ],
+        ownersOf: members.listOwners,
+        mailer,
+        log,
+      }),
+      createSpendingTeller({
+        store: createSpendingNoticeStore(db),
+        ownersOf: members.listOwners,
+        async destinationsOf(customerId) {
+          const rows = await destinations.list(customerId);
+          return rows
+            .filter(({ enabled, spending }) => enabled && spending)
+            .map((row) => ({ id: row.id, send: (message) => deliver(row, message) }));
         },
-        {
-          what: 'output destination',
-          pauses: destinations,
-          remedy: (id) => `PATCH /v1/output-destinations/${id} with {"enabled": true} switches it on again.`,
-        },
-      ],
-      ownersOf: members.listOwners,
-      mailer,
-      log,
-    }),
+        mailer,
+        log,
+      }),
+    ),
   };
 }
+
+type Chore = (signal: AbortSignal) => Promise<void>;
+const inTurn =
+  (...chores: readonly Chore[]): Chore =>
+  async (signal) => {
+    for (const chore of chores) await chore(signal);
+  };

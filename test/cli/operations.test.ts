@@ -57,8 +57,15 @@ test('caps what is spent', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ data: [{ id: 'workspace.month', limit_usd: '25' }] });
   expect(await as(tenant, 'costs', 'cap', 'agent.nobody.day', '1')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('404'),
+    stderr: expect.stringContaining('404 not_found: there is no agent nobody'),
   });
+  expect(await as(tenant, 'costs', 'forecast')).toEqual(
+    ok(/^\d{4}-\d\d: \$[\d.]+ spent\nno forecast: it takes 7 whole days, and there are 0\n$/),
+  );
+  expect(await as(tenant, 'costs', 'cap', 'agent.writer.day', '2', '--alert', '80,100', '--json')).toEqual(
+    ok(/"alert_at": \[\s+80,\s+100\s+\]/),
+  );
+  await as(tenant, 'costs', 'cap', 'agent.writer.day', 'none');
   expect(await as(tenant, 'costs', 'cap', 'workspace', '1')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('agent.writer.month'),

@@ -74,6 +74,7 @@ async function fill(box = old, tokens = 1, db = database.db): Promise<void> {
     enabled: true,
     artifacts: true,
     waits: false,
+    spending: false,
     config: { url: 'https://example.com', secret: '***' },
     sealed: box.seal('{"secret":"of a destination"}', destinationOwner(customerId, destinationId)),
   });

@@ -333,6 +333,10 @@ export type WaitDelegation = {
 
 export type NewCap = {
     limit_usd: string | number;
+    /**
+     * Percents of the limit at which owners and destinations are told; without it 50, 80, 100, or what it had; [] for none
+     */
+    alert_at?: Array<number>;
 };
 
 export type FeatureFlagChange = {
@@ -635,6 +639,10 @@ export type NewOutputDestination = {
      * It is told of what waits for an answer: opened, reminder, escalated, settled. Not of kind s3
      */
     waits?: boolean;
+    /**
+     * It is told how much of a cap is spent, and of calls without a known price. Not of kind s3
+     */
+    spending?: boolean;
     kind: 'webhook';
     config: {
         /**
@@ -661,6 +669,10 @@ export type NewOutputDestination = {
      * It is told of what waits for an answer: opened, reminder, escalated, settled. Not of kind s3
      */
     waits?: boolean;
+    /**
+     * It is told how much of a cap is spent, and of calls without a known price. Not of kind s3
+     */
+    spending?: boolean;
     kind: 'slack';
     config: {
         /**
@@ -683,6 +695,10 @@ export type NewOutputDestination = {
      * It is told of what waits for an answer: opened, reminder, escalated, settled. Not of kind s3
      */
     waits?: boolean;
+    /**
+     * It is told how much of a cap is spent, and of calls without a known price. Not of kind s3
+     */
+    spending?: boolean;
     kind: 'email';
     config: {
         to: Array<string>;
@@ -707,6 +723,7 @@ export type NewOutputDestination = {
      */
     artifacts?: boolean;
     waits?: false;
+    spending?: false;
     kind: 's3';
     config: {
         /**
@@ -736,6 +753,7 @@ export type OutputDestinationChange = {
     enabled?: boolean;
     artifacts?: boolean;
     waits?: boolean;
+    spending?: boolean;
 };
 
 export type NewChatThread = {
@@ -1029,6 +1047,70 @@ export type WebhookOfWaitSettled = {
          * Where it is answered, in the console
          */
         url: string;
+    };
+};
+
+export type WebhookOfSpendingThreshold = {
+    type: 'spending.threshold';
+    /**
+     * Unix seconds of this attempt
+     */
+    created_at: number;
+    data: {
+        /**
+         * The same in each attempt
+         */
+        delivery_id: string;
+        /**
+         * In a line
+         */
+        title: string;
+        /**
+         * `workspace.month`, `agent.writer.day`, `api-key.12.month`
+         */
+        cap_id: string | null;
+        /**
+         * Percent of the limit
+         */
+        threshold: number | null;
+        spent_usd: string | null;
+        limit_usd: string | null;
+        /**
+         * Whose call had no known price
+         */
+        run_id: string | null;
+    };
+};
+
+export type WebhookOfSpendingUnpriced = {
+    type: 'spending.unpriced';
+    /**
+     * Unix seconds of this attempt
+     */
+    created_at: number;
+    data: {
+        /**
+         * The same in each attempt
+         */
+        delivery_id: string;
+        /**
+         * In a line
+         */
+        title: string;
+        /**
+         * `workspace.month`, `agent.writer.day`, `api-key.12.month`
+         */
+        cap_id: string | null;
+        /**
+         * Percent of the limit
+         */
+        threshold: number | null;
+        spent_usd: string | null;
+        limit_usd: string | null;
+        /**
+         * Whose call had no known price
+         */
+        run_id: string | null;
     };
 };
 
@@ -2395,7 +2477,7 @@ export type LiveEvent = {
     project_id: string | null;
     event: ProjectEvent;
 } | {
-    kind: 'wait' | 'delivery' | 'output' | 'schedule' | 'integration' | 'start';
+    kind: 'wait' | 'delivery' | 'output' | 'schedule' | 'spending' | 'integration' | 'start';
     /**
      * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
      */
@@ -2556,6 +2638,10 @@ export type SpendingCap = {
      * Spent by limit
      */
     burn: number;
+    /**
+     * Percents of the limit: where so much is spent, it is told once
+     */
+    alert_at: Array<number>;
     since: string;
     /**
      * Then it begins anew
@@ -3322,6 +3408,7 @@ export type OutputDestination = {
     enabled: boolean;
     artifacts: boolean;
     waits: boolean;
+    spending: boolean;
     /**
      * Of kind email: who is sent artifacts. Members are; others are mailed a link by which they confirm or refuse, and nothing else while they are waiting
      */
@@ -10522,7 +10609,7 @@ export type LiveFollowData = {
          */
         project_id?: string;
         /**
-         * Only events of these kinds, separated by commas: run, project, wait, delivery, output, schedule, integration, start
+         * Only events of these kinds, separated by commas: run, project, wait, delivery, output, schedule, spending, integration, start
          */
         kind?: string;
         /**
@@ -10868,6 +10955,84 @@ export type CostRollupResponses = {
 };
 
 export type CostRollupResponse = CostRollupResponses[keyof CostRollupResponses];
+
+export type CostForecastData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/cost/forecast';
+};
+
+export type CostForecastErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type CostForecastError = CostForecastErrors[keyof CostForecastErrors];
+
+export type CostForecastResponses = {
+    /**
+     * What this calendar month may come to, from what the weekdays of the last four weeks cost
+     */
+    200: {
+        /**
+         * Such as `2026-11`
+         */
+        month: string;
+        /**
+         * In this month until now
+         */
+        spent_usd: string;
+        /**
+         * Null where `based_on` has fewer than seven days
+         */
+        p50_usd: string | null;
+        p90_usd: string | null;
+        based_on: {
+            /**
+             * Whole days since the first run, 28 at most
+             */
+            days: number;
+            days_with_spend: number;
+            /**
+             * Of these days and this month: their cost is a lower bound, and so is the forecast
+             */
+            unpriced_runs: number;
+        };
+        /**
+         * The end of the month
+         */
+        until: string;
+    };
+};
+
+export type CostForecastResponse = CostForecastResponses[keyof CostForecastResponses];
 
 export type CostCapsData = {
     body?: never;

@@ -45,3 +45,30 @@ export const getCostRollup = endpoint({
     }),
   }),
 });
+
+export const forecastCost = endpoint({
+  id: 'cost.forecast',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/cost/forecast',
+  credential: 'session',
+  summary: 'What this calendar month may come to, from what the weekdays of the last four weeks cost',
+  description:
+    'Months and days are those of UTC. Each day that is left is taken to cost what one of the same weekdays did, many times over: half of ' +
+    'these months come to `p50_usd` at most, nine in ten to `p90_usd`.',
+  status: 200,
+  reply: z.object({
+    month: z.string().describe('Such as `2026-11`'),
+    spent_usd: Usd.describe('In this month until now'),
+    p50_usd: Usd.nullable().describe('Null where `based_on` has fewer than seven days'),
+    p90_usd: Usd.nullable(),
+    based_on: z.object({
+      days: z.int().describe('Whole days since the first run, 28 at most'),
+      days_with_spend: z.int(),
+      unpriced_runs: z
+        .int()
+        .describe('Of these days and this month: their cost is a lower bound, and so is the forecast'),
+    }),
+    until: Timestamp.describe('The end of the month'),
+  }),
+});

@@ -40,4 +40,30 @@ export const createCostStore = (db: Database) => ({
       order by ${group === 'day' ? sql`key` : sql`sum(cost_usd) desc, key`}`);
     return { total: present(all.find(({ is_total }) => is_total)), rows: all.filter(({ is_total }) => !is_total) };
   },
+
+  /** @returns what each day cost since four weeks ago, or the beginning of the month, the oldest first; days without a run are not there */
+  dailySpend: (customerId: string) =>
+    db.rows<{ day: string; usd: number; unpriced: number }>(sql`
+      select to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD') as day, sum(r.cost_usd)::float8 as usd,
+        (count(*) filter (where not r.is_priced))::int as unpriced
+      from runs r
+      where r.customer_id = ${customerId} and r.created_at >= (date_trunc('day', now() at time zone 'utc') - interval '28 days') at time zone 'utc'
+      group by 1 order by 1`),
+
+  async monthSpend(customerId: string) {
+    const [row] = await db.rows<{
+      today: string;
+      month: string;
+      until: string;
+      spent: string;
+      first: string | null;
+    }>(sql`
+      select to_char(now() at time zone 'utc', 'YYYY-MM-DD') as today, to_char(now() at time zone 'utc', 'YYYY-MM') as month,
+        (date_trunc('month', now() at time zone 'utc') + interval '1 month') at time zone 'utc' as until,
+        (select coalesce(sum(r.cost_usd), 0)::text from runs r where r.customer_id = ${customerId}
+          and r.created_at >= date_trunc('month', now() at time zone 'utc') at time zone 'utc') as spent,
+        (select to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD') from runs r where r.customer_id = ${customerId}
+          order by r.created_at limit 1) as first`);
+    return present(row);
+  },
 });

@@ -9,6 +9,7 @@
  * - `output`: an artifact that was sent to an output destination came to its end (`delivered`, `failed`)
  * - `schedule`: a scheduled job or heartbeat fired a run (`fired`), could not (`missed`), or was switched (`switched_on`,
  *   `switched_off`)
+ * - `spending`: so much of a cap is spent (`threshold`), or a call had no known price (`unpriced`)
  * - `integration`: what a check found a credential to be, where that is another thing than before
  * - `start`: Temporal could not be asked to start a run that was told of already, and the run was withdrawn (`refused`)
  */
@@ -19,6 +20,7 @@ export const EVENT_KINDS = [
   'delivery',
   'output',
   'schedule',
+  'spending',
   'integration',
   'start',
 ] as const;

@@ -65,13 +65,22 @@ const Definition = z.strictObject({
     .boolean()
     .default(false)
     .describe('It is told of what waits for an answer: opened, reminder, escalated, settled. Not of kind s3'),
+  spending: z
+    .boolean()
+    .default(false)
+    .describe('It is told how much of a cap is spent, and of calls without a known price. Not of kind s3'),
 });
 const NewDestination = z
   .discriminatedUnion('kind', [
     Definition.extend({ kind: z.literal('webhook'), config: CONFIGS.webhook }),
     Definition.extend({ kind: z.literal('slack'), config: CONFIGS.slack }),
     Definition.extend({ kind: z.literal('email'), config: CONFIGS.email }),
-    Definition.extend({ kind: z.literal('s3'), config: CONFIGS.s3, waits: z.literal(false).default(false) }),
+    Definition.extend({
+      kind: z.literal('s3'),
+      config: CONFIGS.s3,
+      waits: z.literal(false).default(false),
+      spending: z.literal(false).default(false),
+    }),
   ])
   .meta({ id: 'NewOutputDestination' });
 export type NewDestination = z.output<typeof NewDestination>;
@@ -91,6 +100,7 @@ const DestinationChange = z
     enabled: z.boolean().optional(),
     artifacts: z.boolean().optional(),
     waits: z.boolean().optional(),
+    spending: z.boolean().optional(),
   })
   .meta({ id: 'OutputDestinationChange' });
 export type DestinationChange = z.output<typeof DestinationChange>;
@@ -105,6 +115,7 @@ const Destination = z
     enabled: z.boolean(),
     artifacts: z.boolean(),
     waits: z.boolean(),
+    spending: z.boolean(),
     recipients: z
       .array(z.object({ email: z.string(), state: z.enum(RECIPIENT_STATES) }))
       .describe(

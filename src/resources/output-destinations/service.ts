@@ -108,10 +108,10 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     /** @throws Problem invalid_url, name_taken, workspace_archived, plan_limit_exceeded */
     async create({ customerId }: Caller, body: NewDestination) {
       checkAddress(body);
-      const { name, kind, workflow_slugs: workflowSlugs, enabled, artifacts, waits } = body;
+      const { name, kind, workflow_slugs: workflowSlugs, enabled, artifacts, waits, spending } = body;
       const id = newUuid();
       const config = sealConfig(secretBox, { id, customerId, kind, config: body.config });
-      const row = { id, customerId, name, kind, ...config, workflowSlugs, enabled, artifacts, waits };
+      const row = { id, customerId, name, kind, ...config, workflowSlugs, enabled, artifacts, waits, spending };
       const inserted = await workspaces.underCap(
         ...([customerId, 'output_destinations'] as const),
         () => store.count(customerId),
@@ -127,11 +127,13 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
       if (Object.keys(change).length === 0) {
         throw new Problem(
           'bad_request',
-          'provide at least one of name, config, workflow_slugs, enabled, artifacts, waits',
+          'provide at least one of name, config, workflow_slugs, enabled, artifacts, waits, spending',
         );
       }
       const after = await store.change(customerId, id, (row) => {
-        if (rest.waits && row.kind === 's3') throw new Problem('bad_request', 'waits: storage is told of nothing');
+        if (row.kind === 's3' && (rest.waits || rest.spending)) {
+          throw new Problem('bad_request', `${rest.waits ? 'waits' : 'spending'}: storage is told of nothing`);
+        }
         const own = {
           ...rest,
           ...(workflowSlugs !== undefined && { workflowSlugs }),
@@ -215,6 +217,7 @@ const wire = ({
   enabled,
   artifacts,
   waits,
+  spending,
   createdAt,
   updatedAt,
   ...circuit
@@ -227,6 +230,7 @@ const wire = ({
   enabled,
   artifacts,
   waits,
+  spending,
   failing_since: circuit.failingSince,
   paused_at: circuit.pausedAt,
   created_at: createdAt,

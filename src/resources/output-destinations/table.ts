@@ -39,9 +39,10 @@ export const outputDestinations = pgTable(
     /** Only artifacts of these workflows are sent; null sends those of all. */
     workflowSlugs: text('workflow_slugs').array(),
     enabled: boolean('enabled').notNull().default(true),
-    /** What it hears of: artifacts of completed projects, and waits of the inbox. */
+    /** What it hears of: artifacts of completed projects, waits of the inbox, and what is spent of caps. */
     artifacts: boolean('artifacts').notNull().default(true),
     waits: boolean('waits').notNull().default(false),
+    spending: boolean('spending').notNull().default(false),
     ...circuit(),
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),

@@ -219,6 +219,8 @@ export const budgets = pgTable(
     reservedUsd: usd('reserved_usd').notNull().default('0'),
     /** Of a cap by calendar `month` or `day` (UTC): its spending begins anew with each. */
     period: text('period').$type<CapPeriod>(),
+    /** Percents of the limit at which it is told that so much is spent; null: 50, 80, 100. */
+    alertAt: integer('alert_at').array(),
     /** What is spent was spent in the period that began on this day. */
     periodStart: date('period_start'),
   },

@@ -6,6 +6,7 @@ import { found, type Database } from '../../platform/db/client.ts';
 import type { Behind } from '../../platform/db/in-turn.ts';
 import type { Backlog, ChoreBehind } from '../../platform/http/metrics.ts';
 import { ROUTER_BEHIND } from '../billing/model-router/store.ts';
+import { SPENDING_BEHIND } from '../cost/notices/store.ts';
 import { SUBMISSIONS_BEHIND } from '../miniapps/store.ts';
 import { outputDeliveries } from '../output-destinations/table.ts';
 import { OUTPUTS_BEHIND } from '../output-destinations/store/index.ts';
@@ -70,6 +71,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
       ...ROUTER_BEHIND,
       ...TALLIES_BEHIND,
       ...SEARCH_BEHIND,
+      ...SPENDING_BEHIND,
       ...HOLDS_BEHIND,
       ...TEXTS_BEHIND,
       ...FOLLOWING_BEHIND,

@@ -60,6 +60,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   // All budgets but the wallet's, which the ledger keeps: most go with their runs and projects, and caps here.
   budgets: { goes: 'before made again', statement: deleteCaps },
 
+  spending_notices: { goes: 'before made again' },
   log_events: { goes: 'before made again' },
   // What it is of takes it along, by triggers.
   search_documents: { goes: 'before made again' },

@@ -116,6 +116,7 @@ export const READS: Readonly<Record<string, Reading>> = {
     ],
   },
   'cost.caps': {},
+  'cost.forecast': {},
   'cost.rollup': {
     queries: ['window=30d&group_by=agent', 'window=30d&group_by=project', 'window=7d&group_by=day', 'group_by=model'],
   },

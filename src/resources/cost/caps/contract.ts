@@ -14,6 +14,7 @@ const SpendingCap = z
     spent_usd: Usd.describe('In this period. A call counts to the period in which its answer came'),
     reserved_usd: Usd.describe('What calls under way may cost at most'),
     burn: z.number().describe('Spent by limit'),
+    alert_at: z.array(z.int()).describe('Percents of the limit: where so much is spent, it is told once'),
     since: Timestamp,
     until: Timestamp.describe('Then it begins anew'),
   })
@@ -28,6 +29,13 @@ const CapPath = z.object({
 const NewCap = z
   .object({
     limit_usd: givenUsd(z.number().min(0)),
+    alert_at: z
+      .array(z.int().min(1).max(100))
+      .max(10)
+      .optional()
+      .describe(
+        'Percents of the limit at which owners and destinations are told; without it 50, 80, 100, or what it had; [] for none',
+      ),
   })
   .meta({ id: 'NewCap' });
 
@@ -53,7 +61,8 @@ export const setCap = endpoint({
     'Months and days are those of UTC. Before each model call its worst-case cost is held against every cap that concerns ' +
     'it, as against the budgets of its run and project; where one has too little left, the run fails with ' +
     '`budget_exceeded` before anything is spent, and a project pauses. A new cap begins with what the runs of the period ' +
-    'have cost already. A cap of an API key counts the runs that were asked for with it, and what they spawned.',
+    'have cost already. A cap of an API key counts the runs and projects that were asked for with it, and what they spawned. ' +
+    'What is told of it goes to the owners by mail, to output destinations with `spending`, and into the log of events (`spending`).',
   params: CapPath,
   body: NewCap,
   status: 200,

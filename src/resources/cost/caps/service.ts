@@ -1,6 +1,7 @@
 /** What a caller can do with caps on spending. */
 import { Problem } from '../../../platform/core/problem.ts';
 import { present } from '../../../platform/core/present.ts';
+import { ALERT_AT } from '../notices/model.ts';
 import { capIdOf, capOf } from './model.ts';
 import type { CapRow, CapStore } from './store.ts';
 
@@ -18,21 +19,27 @@ export const createCapService = ({ store, agentExists }: CapDependencies) => ({
   },
 
   /** @throws Problem not_found where there is no such agent or key */
-  async set(customerId: string, capId: string, limitUsd: string) {
+  async set(customerId: string, capId: string, limitUsd: string, alertAt?: readonly number[]) {
     const { scope, of } = capOf(capId);
     const isThere =
       of === null || (await (scope === 'agent' ? agentExists(customerId, of) : store.hasKey(customerId, of)));
-    if (!isThere) throw new Problem('not_found');
-    return wireCap(await store.set(customerId, capId, limitUsd));
+    if (!isThere) {
+      const what =
+        scope === 'agent'
+          ? `agent ${of}; \`aos agents\` lists those there are`
+          : `API key ${of}; \`aos keys\` lists those there are`;
+      throw new Problem('not_found', `not_found: there is no ${what}`);
+    }
+    return wireCap(await store.set(customerId, capId, limitUsd, alertAt));
   },
 
   /** @throws Problem not_found */
   async remove(customerId: string, capId: string): Promise<void> {
-    if (!(await store.remove(customerId, capId))) throw new Problem('not_found');
+    if (!(await store.remove(customerId, capId))) throw new Problem('not_found', `not_found: ${capId} has no cap`);
   },
 });
 
-function wireCap({ id: budgetId, limitUsd, spentUsd, reservedUsd, since, until }: CapRow) {
+function wireCap({ id: budgetId, limitUsd, spentUsd, reservedUsd, alertAt, since, until }: CapRow) {
   const id = present(capIdOf(budgetId));
   const { scope, of, period } = capOf(id);
   return {
@@ -44,6 +51,7 @@ function wireCap({ id: budgetId, limitUsd, spentUsd, reservedUsd, since, until }
     spent_usd: spentUsd,
     reserved_usd: reservedUsd,
     burn: Number(limitUsd) === 0 ? 1 : Number(spentUsd) / Number(limitUsd),
+    alert_at: alertAt ?? [...ALERT_AT],
     since,
     until,
   };

@@ -13,12 +13,15 @@ export interface CapRow {
   limitUsd: string;
   spentUsd: string;
   reservedUsd: string;
+  /** Null: the usual ones. */
+  alertAt: number[] | null;
   since: string;
   until: string;
 }
 
 const columns = sql`
   b.id, b.limit_usd::text as "limitUsd", ${spentInPeriod(sql`b`)}::text as "spentUsd", b.reserved_usd::text as "reservedUsd",
+  b.alert_at as "alertAt",
   ${periodStart(sql`b.period`)} at time zone 'utc' as since,
   (${periodStart(sql`b.period`)} + ('1 ' || b.period)::interval) at time zone 'utc' as until`;
 
@@ -30,17 +33,19 @@ export const createCapStore = (db: Database) => ({
       order by b.id`),
 
   /** A new cap begins with what the runs of its period that were accepted since have cost. */
-  async set(customerId: string, capId: string, limitUsd: string): Promise<CapRow> {
+  async set(customerId: string, capId: string, limitUsd: string, alertAt?: readonly number[]): Promise<CapRow> {
     const cap = capOf(capId);
     const start = periodStart(sql`${cap.period}`);
     const id = capBudgetId(customerId, capId);
     const [row] = await db.rows<CapRow>(sql`
       with b as (
-        insert into budgets as b (id, customer_id, limit_usd, spent_usd, period, period_start)
-        select ${id}, ${customerId}, ${limitUsd}::numeric, coalesce(sum(r.cost_usd), 0), ${cap.period}, ${start}::date
+        insert into budgets as b (id, customer_id, limit_usd, spent_usd, period, period_start, alert_at)
+        select ${id}, ${customerId}, ${limitUsd}::numeric, coalesce(sum(r.cost_usd), 0), ${cap.period}, ${start}::date,
+          ${alertAt === undefined ? null : sql.param([...alertAt])}::int[]
         from runs r
         where r.customer_id = ${customerId} and r.created_at >= ${start} at time zone 'utc' and ${concerns(id, cap)}
         on conflict (id) do update set limit_usd = excluded.limit_usd,
+          alert_at = coalesce(excluded.alert_at, b.alert_at),
           spent_usd = case when b.limit_usd is null then excluded.spent_usd else b.spent_usd end,
           period_start = case when b.limit_usd is null then excluded.period_start else b.period_start end
         returning b.*

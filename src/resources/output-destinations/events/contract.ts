@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Announcement } from '../../../platform/http/announcement.ts';
 import { Timestamp } from '../../../platform/http/schemas.ts';
+import { SPENDING_EVENTS } from '../../cost/notices/model.ts';
 import { ARTIFACT_FINISHED, WAIT_EVENTS } from '../model.ts';
 
 const deliveryId = z.string().describe('The same in each attempt');
@@ -43,7 +44,18 @@ const Wait = z.object({
   url: z.string().describe('Where it is answered, in the console'),
 });
 
-type OutputEvent = typeof ARTIFACT_FINISHED | (typeof WAIT_EVENTS)[keyof typeof WAIT_EVENTS];
+const Spending = z.object({
+  delivery_id: deliveryId,
+  title: z.string().describe('In a line'),
+  cap_id: z.string().nullable().describe('`workspace.month`, `agent.writer.day`, `api-key.12.month`'),
+  threshold: z.int().nullable().describe('Percent of the limit'),
+  spent_usd: z.string().nullable(),
+  limit_usd: z.string().nullable(),
+  run_id: z.string().nullable().describe('Whose call had no known price'),
+});
+
+type SpendingEvent = (typeof SPENDING_EVENTS)[keyof typeof SPENDING_EVENTS];
+type OutputEvent = SpendingEvent | typeof ARTIFACT_FINISHED | (typeof WAIT_EVENTS)[keyof typeof WAIT_EVENTS];
 
 const announced = (event: OutputEvent, summary: string, data: z.ZodObject): Announcement => ({
   event,
@@ -72,4 +84,6 @@ export const OUTPUT_WEBHOOKS: Readonly<Record<OutputEvent, Announcement>> = {
   [WAIT_EVENTS.reminder]: announced(WAIT_EVENTS.reminder, 'It still waits', Wait),
   [WAIT_EVENTS.escalated]: announced(WAIT_EVENTS.escalated, 'It is overdue, and others may answer as well', Wait),
   [WAIT_EVENTS.settled]: announced(WAIT_EVENTS.settled, 'It was answered, or what it was about moved on', Wait),
+  [SPENDING_EVENTS.threshold]: announced(SPENDING_EVENTS.threshold, 'So much of a cap is spent', Spending),
+  [SPENDING_EVENTS.unpriced]: announced(SPENDING_EVENTS.unpriced, 'A call had no known price', Spending),
 };

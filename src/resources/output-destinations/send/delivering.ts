@@ -6,6 +6,7 @@ import type { DestinationRow } from '../store/destinations.ts';
 import type { Notice } from './notice.ts';
 import type { Output } from './output.ts';
 import type { OutputSender } from './sender.ts';
+import type { SpendingMessage } from './spending.ts';
 
 interface Sending {
   /** Only these addresses are sent to, where the others have had it already. */
@@ -16,7 +17,11 @@ interface Sending {
 }
 
 /** @returns addresses that it was not sent to because they have not confirmed @throws OutputError and nothing else */
-export type Deliver = (destination: DestinationRow, message: Output | Notice, sending?: Sending) => Promise<string[]>;
+export type Deliver = (
+  destination: DestinationRow,
+  message: Output | Notice | SpendingMessage,
+  sending?: Sending,
+) => Promise<string[]>;
 
 export const createDeliver =
   (deps: { secretBox: SecretBox; send: OutputSender; recipients: Recipients }): Deliver =>

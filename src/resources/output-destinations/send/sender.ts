@@ -9,6 +9,7 @@ import { bodyLimitIn } from '../../../platform/egress/limits.ts';
 import { sendEmail } from './email.ts';
 import { sendNotice, type Notice } from './notice.ts';
 import { OutputError, type Output } from './output.ts';
+import { sendSpending, type SpendingMessage } from './spending.ts';
 import { sendS3 } from './s3.ts';
 import { sendSlack } from './slack.ts';
 import { sendWebhook, type Sign } from './webhook.ts';
@@ -25,7 +26,7 @@ export interface SenderDependencies {
 /** @throws OutputError and nothing else */
 export type OutputSender = (
   target: DestinationTarget,
-  message: Output | Notice,
+  message: Output | Notice | SpendingMessage,
   cancelled?: AbortSignal,
 ) => Promise<void>;
 
@@ -36,6 +37,7 @@ export const createOutputSender =
     const fetch: GuardedFetch = (url, init) => deps.fetch(url, init, limits);
     try {
       if ('wait' in message) await sendNotice({ ...deps, fetch }, target, message, cancelled);
+      else if ('heading' in message) await sendSpending({ ...deps, fetch }, target, message, cancelled);
       else await dispatch({ ...deps, fetch }, target, message, cancelled);
     } catch (error) {
       if (error instanceof OutputError) throw error;

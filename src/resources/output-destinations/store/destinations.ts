@@ -11,7 +11,7 @@ import { outputDeliveries, outputDestinations } from '../table.ts';
 export type DestinationRow = typeof outputDestinations.$inferSelect;
 type DestinationValues = Pick<
   DestinationRow,
-  'name' | 'config' | 'sealed' | 'workflowSlugs' | 'enabled' | 'artifacts' | 'waits'
+  'name' | 'config' | 'sealed' | 'workflowSlugs' | 'enabled' | 'artifacts' | 'waits' | 'spending'
 >;
 type DestinationChange = Partial<DestinationValues> & Partial<typeof CLOSED>;
 

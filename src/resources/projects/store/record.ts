@@ -18,12 +18,14 @@ export interface LockedProject {
   title: string;
   status: ProjectStatus;
   pauseReason: PauseReason | null;
+  /** An e-mail address, or `api-key:<id>`. */
+  startedBy: string | null;
 }
 
 /** Locks a project, so that everything about it is serialised until the transaction ends. @throws Problem not_found */
 export async function lockProject(db: Database, projectId: string): Promise<LockedProject> {
   const [row] = await db.rows<LockedProject>(sql`
-    select id, customer_id as "customerId", title, status, pause_reason as "pauseReason"
+    select id, customer_id as "customerId", title, status, pause_reason as "pauseReason", started_by as "startedBy"
     from projects where id = ${projectId} for update`);
   return found(row);
 }

@@ -191,7 +191,7 @@ test('judgeCrash', async () => {
     db.transaction(() =>
       commands.judgeCrash(
         db,
-        { id: made.id, customerId: 'acme', title: '', status: 'active', pauseReason: null },
+        { id: made.id, customerId: 'acme', title: '', status: 'active', pauseReason: null, startedBy: null },
         attemptId,
         effectOf,
       ),

@@ -3,6 +3,7 @@
  * of the phase is the latest, and the step is pending. Pausing therefore needs no agreement: from the moment the
  * project's row says so, nothing more begins.
  */
+import { capsOfCaller } from '../../../cost/caps/model.ts';
 import { sql } from 'drizzle-orm';
 import { newRunId, newUuid } from '../../../../platform/core/ids.ts';
 import { present } from '../../../../platform/core/present.ts';
@@ -70,7 +71,11 @@ async function insertAttempt(db: Database, project: LockedProject, step: Attempt
     agent: present(step.assignee),
     attemptId,
     prompt: stepPrompt(contextOf(project, step, reason)),
-    budgetIds: [`project:${project.id}`, `task:${taskId}`],
+    budgetIds: [
+      `project:${project.id}`,
+      `task:${taskId}`,
+      ...capsOfCaller(project.customerId, project.startedBy ?? ''),
+    ],
     step: {
       projectId: project.id,
       tools: step.tools,
