@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { documents } from '../../src/openapi.ts';
 import { allRoutes } from '../../src/resources/index.ts';
+import { SPENDING_EVENTS } from '../../src/resources/cost/notices/model.ts';
 import { ARTIFACT_FINISHED, WAIT_EVENTS } from '../../src/resources/output-destinations/model.ts';
 import { WEBHOOK_EVENTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import type { Services } from '../../src/compose/services.ts';
@@ -34,5 +35,5 @@ test('each event that is posted is told of', () => {
   const told = (document: { webhooks?: object }) => Object.keys(document.webhooks ?? {});
   expect(told(made.public())).toEqual([...WEBHOOK_EVENTS]);
   const ofWaits = Object.values(WAIT_EVENTS);
-  expect(told(made.controlPlane())).toEqual([ARTIFACT_FINISHED, ...ofWaits]);
+  expect(told(made.controlPlane())).toEqual([ARTIFACT_FINISHED, ...ofWaits, ...Object.values(SPENDING_EVENTS)]);
 });

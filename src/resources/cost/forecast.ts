@@ -13,7 +13,7 @@ export interface Forecast {
 }
 
 /** Fewer days than a week say nothing of weekdays. */
-export const LEAST_DAYS = 7;
+const LEAST_DAYS = 7;
 const TRIES = 2_000;
 const DAY_MS = 86_400_000;
 

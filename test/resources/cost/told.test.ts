@@ -47,8 +47,7 @@ const mailed = () =>
   mails()
     .filter(({ to }) => String(to).includes(owner))
     .map(({ subject }) => subject);
-const heard = () =>
-  receiver.received.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> });
+const heard = () => receiver.received.map(({ body }) => JSON.parse(body));
 const subscribe = (kind: string, config: object, more: object = {}) =>
   acme.cp('POST', '/v1/output-destinations', {
     name: `To ${kind}`,

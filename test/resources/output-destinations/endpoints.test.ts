@@ -63,6 +63,7 @@ describe('a destination', () => {
         enabled: true,
         artifacts: true,
         waits: false,
+        spending: false,
         failing_since: null,
         paused_at: null,
         created_at: expect.any(String),

@@ -4,8 +4,7 @@
  * - `threshold`: so much of a cap is spent
  * - `unpriced`: a call had no known price, so that what is spent is more than what is counted
  */
-export const SPENDING_TOPICS = ['threshold', 'unpriced'] as const;
-export type SpendingTopic = (typeof SPENDING_TOPICS)[number];
+export type SpendingTopic = 'threshold' | 'unpriced';
 
 export const SPENDING_EVENTS = {
   threshold: 'spending.threshold',
