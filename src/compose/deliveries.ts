@@ -22,7 +22,7 @@ import type { Platform } from './platform.ts';
 export function composeDeliveries(
   { config, log, db, temporal }: Runtime,
   { baseUrl, egress, mailer, meters, secretBox }: Platform,
-  { stores: { members, workspaces } }: Access,
+  { members: { recordOwner }, stores: { members, workspaces } }: Access,
   { notices }: Inbox,
 ) {
   const pausing = { pauseAfterMs: config.WEBHOOK_PAUSE_AFTER, lookAgainMs: config.LOST_WORK_INTERVAL };
@@ -56,6 +56,7 @@ export function composeDeliveries(
       ...outputs,
       recipients,
       recipientStore,
+      recordOwner,
       workspaces,
       temporal,
       egress,

@@ -15,11 +15,12 @@ import { removeWithUs } from './processes.ts';
 import { projects } from './projects.ts';
 import { alone, machine, markdown, type Row } from './report.ts';
 import { latency, load, reads, resources, secondStarts } from './sections.ts';
+import { waits } from './waits.ts';
 import { startFloor, startProduct } from './systems.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
   --quick           short phases: shows that it works, its figures mean little
-  --only <section>  latency, load, resources, projects, start, reads, live or memory; may be given several times
+  --only <section>  latency, load, resources, projects, start, reads, live, waits or memory; may be given several times
   --out <file>      write the Markdown report there too
   --json            print JSON instead of Markdown`;
 
@@ -37,6 +38,7 @@ const FULL = {
   together: 50,
   share: 1,
   searches: 200,
+  gates: 25,
 };
 const QUICK: typeof FULL = {
   warmUpMs: 2_000,
@@ -52,13 +54,14 @@ const QUICK: typeof FULL = {
   together: 5,
   share: 0.1,
   searches: 40,
+  gates: 10,
 };
 const RECORDS = 10_000;
 /** Nothing takes this long unless a run hangs. */
 const GIVE_UP_MS = 20 * 60_000;
 
 const OF_PRODUCT = ['latency', 'load', 'resources', 'projects', 'start', 'reads'];
-const SECTIONS = [...OF_PRODUCT, 'live', 'memory'];
+const SECTIONS = [...OF_PRODUCT, 'live', 'waits', 'memory'];
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -100,6 +103,7 @@ async function measure(): Promise<Row[]> {
     rows.push(...(await work()));
   };
 
+  await section('waits', () => waits(sizes));
   await section('memory', () => memory({ ...sizes, folder, say }));
   await section('live', async () => {
     const limits = { LIVE_STREAMS: '2000', LIVE_STREAMS_PER_WORKSPACE: '2000', LIVE_STREAM_LIFE: '1h' };

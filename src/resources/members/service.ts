@@ -32,6 +32,15 @@ export const createMemberService = ({ store }: { store: MemberStore }) => {
     remove: async (caller: Caller, id: string, memberId: string) =>
       store.remove(await workspaceFor(caller, id), memberId, mayTouchOwners(caller)),
 
+    /**
+     * Makes a row of an owner who has none: sessions may be signed elsewhere, and workspaces are older than members. Whoever was
+     * taken out stays out.
+     */
+    async recordOwner(caller: Caller): Promise<void> {
+      const address = addressIn(caller.actor);
+      if (address && mayTouchOwners(caller)) await store.recordOwner(caller.customerId, address);
+    },
+
     /** Makes the maker of a new workspace its owner. An actor that names no inbox cannot sign in and is left out. */
     async seedOwner(customerId: string, email: string): Promise<void> {
       const address = addressIn(email);

@@ -141,6 +141,15 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
         await cutOff(customerId, member.email);
       }),
 
+    /** Adds somebody who is neither a member nor was one. */
+    async recordOwner(customerId: string, email: string): Promise<void> {
+      await db.rows(sql`
+        insert into ${workspaceMembers} (id, customer_id, email, role, invited_by)
+        select ${newUuid()}::uuid, ${customerId}, ${email}, 'owner', 'system'
+        where not exists (select from ${formerMembers} where customer_id = ${customerId} and email = ${email})
+        on conflict do nothing`);
+    },
+
     /** Adds the first member of a workspace that has none. Call it in the transaction that makes the workspace. */
     async seedOwner(customerId: string, email: string): Promise<void> {
       await db.rows(sql`

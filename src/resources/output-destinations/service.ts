@@ -51,12 +51,26 @@ export interface DestinationServiceDependencies {
   deliver: Deliver;
   recipients: Recipients;
   recipientStore: Pick<RecipientStore, 'list'>;
+  /** Whoever has waits mailed has to be a member to be sent links that answer. */
+  recordOwner: (caller: Caller) => Promise<void>;
   settings: Settings;
   log: Log;
 }
 
 export const createDestinationService = (deps: DestinationServiceDependencies) => {
-  const { store, workspaces, temporal, secretBox, egress, deliver, recipients, recipientStore, settings, log } = deps;
+  const {
+    store,
+    workspaces,
+    temporal,
+    secretBox,
+    egress,
+    deliver,
+    recipients,
+    recipientStore,
+    recordOwner,
+    settings,
+    log,
+  } = deps;
 
   const idOr404 = (id: string): string => found(isUuid(id) ? id : undefined);
   const find = async (customerId: string, id: string): Promise<DestinationRow> =>
@@ -89,7 +103,8 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
    * Is called after a destination was written. Recipients who are new are asked without being waited for, as mail
    * servers take their time.
    */
-  async function written(row: DestinationRow) {
+  async function written(caller: Caller, row: DestinationRow) {
+    if (row.kind === 'email' && row.waits) await recordOwner(caller);
     const destination = first(await shown(row.customerId, [row]));
     if (row.kind === 'email') void recipients.ask(row);
     return destination;
@@ -106,7 +121,8 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     },
 
     /** @throws Problem invalid_url, name_taken, workspace_archived, plan_limit_exceeded */
-    async create({ customerId }: Caller, body: NewDestination) {
+    async create(caller: Caller, body: NewDestination) {
+      const { customerId } = caller;
       checkAddress(body);
       const { name, kind, workflow_slugs: workflowSlugs, enabled, artifacts, waits, spending } = body;
       const id = newUuid();
@@ -117,11 +133,12 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
         () => store.count(customerId),
         () => store.insert(row),
       );
-      return written(inserted);
+      return written(caller, inserted);
     },
 
     /** @throws Problem bad_request, validation, invalid_url, name_taken, not_found */
-    async update({ customerId }: Caller, id: string, change: DestinationChange) {
+    async update(caller: Caller, id: string, change: DestinationChange) {
+      const { customerId } = caller;
       const { config, workflow_slugs: workflowSlugs, ...rest } = change;
       await find(customerId, id);
       if (Object.keys(change).length === 0) {
@@ -145,7 +162,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
         checkAddress(target);
         return { ...own, ...sealConfig(secretBox, { ...row, config: target.config }) };
       });
-      return written(after);
+      return written(caller, after);
     },
 
     /** @throws Problem not_found */

@@ -119,7 +119,10 @@ export const outputDeliveries = pgTable(
       .array()
       .notNull()
       .default(sql`'{}'`),
-    /** At this time housekeeping starts the workflow, or looks whether it is still there. */
+    /**
+     * At this time housekeeping starts the workflow, or looks whether it is still there. `infinity`: it stands for mails whose
+     * recipients are still to be looked up, and is never started itself.
+     */
     dueAt: startDue('due_at').notNull(),
     createdAt: createdAt(),
     completedAt: instant('completed_at'),
@@ -140,6 +143,9 @@ export const outputDeliveries = pgTable(
     index('output_deliveries_undelivered')
       .on(t.customerId, t.status, t.id)
       .where(sql`${t.status} <> 'delivered'`),
+    index('output_deliveries_to_address')
+      .on(t.id)
+      .where(sql`${t.status} = 'pending' and ${t.dueAt} = 'infinity'`),
     // Housekeeping walks it, workspace by workspace.
     index('output_deliveries_pending')
       .on(t.customerId, t.dueAt)

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { present } from '../../../src/platform/core/present.ts';
 import { OUTPUT_WEBHOOKS } from '../../../src/resources/output-destinations/events/contract.ts';
+import { addressNotices } from '../../../src/resources/output-destinations/store/notices.ts';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
 import { startProject, untilProject } from '../../support/fixtures/projects.ts';
 import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
@@ -230,6 +231,50 @@ describe('each is told', () => {
     await untilTold(2);
     expect(new Set(mailsTo(ANA).map(({ messageId }) => messageId)).size).toBe(2);
     expect(mailsTo(ANA)).toHaveLength(3);
+  });
+
+  // Guards: whoever opens a wait, which holds its project, looks up nobody: it writes one row a destination, whatever the number of
+  // members. They are looked up later, as those who could answer when it was opened, each once, whenever a process dies meanwhile.
+  test('by those who are looked up after it was opened', async () => {
+    await subscribe('email', { to: [BOB], approvers: true });
+    const wait = await untilWait(tenant, { project_id: await startProject(tenant, 'late') });
+    expect(await deliveriesOf()).toMatchObject([{ notice: 'opened', recipient: null, status: 'pending' }]);
+    await eventually(async () => {
+      expect(await detailOf(tenant, wait.id)).toMatchObject({ escalated_at: expect.any(String) });
+    });
+    const { db } = service.runtime;
+    const undone = db.transaction(async () => {
+      await addressNotices(db);
+      expect((await deliveriesOf()).every(({ recipient }) => recipient !== null)).toBe(true);
+      throw new Error('the process dies');
+    });
+    await expect(undone).rejects.toThrow('the process dies');
+    await Promise.all([addressNotices(db), addressNotices(db)]);
+    const told = (await untilTold(4)).map(({ notice, recipient }) => `${notice} ${recipient}`);
+    expect(told.toSorted()).toEqual([`escalated ${ANA}`, `escalated ${BOB}`, `opened ${ANA}`, `opened ${BOB}`]);
+    await answer(as(ANA), wait, { answer: 'approve' });
+    expect((await untilTold(5)).at(-1)).toMatchObject({ notice: 'settled', recipient: BOB });
+  });
+
+  // Guards: an owner who has a session and no row of members, as of a workspace that is older than members, is mailed a link that
+  // answers once they ask for mails; whoever was taken out does not come back by that.
+  test('as an owner who was never added', async () => {
+    const owner = tenant.caller.actor;
+    await subscribe('email', { to: [owner], approvers: true });
+    const runId = await asks(tenant, 'Which colour?');
+    await untilTold(3);
+    const link = linkIn(present(mailsTo(owner)[0]).text);
+    const body = new URLSearchParams({ answer: 'submit', text: 'blue' });
+    expect((await fetch(`${service.baseUrl}${link}`, { method: 'POST', body })).status).toBe(200);
+    expect(await tenant.waitForRun(runId)).toMatchObject({ output: expect.stringContaining('blue') });
+    const { customerId } = tenant.caller;
+    const { rows } = service.runtime.db;
+    await rows(sql`delete from workspace_members where customer_id = ${customerId} and email = ${owner}`);
+    await rows(sql`insert into former_members (customer_id, email) values (${customerId}, ${owner})`);
+    await service.services.members.recordOwner(tenant.caller);
+    expect(
+      await rows(sql`select from workspace_members where customer_id = ${customerId} and email = ${owner}`),
+    ).toEqual([]);
   });
 
   // Guards: what is not committed is told to nobody: the delivery is of the statement that opens or settles.

@@ -19,18 +19,30 @@ import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/
 import { modelSettings, startModelProvider } from '../../support/fakes/model-provider.ts';
 import type { OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { startTcpProxy } from '../../support/faults/tcp-proxy.ts';
-import { EVERY_GATE, phases, story, waitingFor, type Restart } from './model/arbitraries.ts';
+import {
+  emailOf,
+  EVERY_GATE,
+  phases,
+  SHARED_GATES,
+  story,
+  waitingFor,
+  type Person,
+  type Restart,
+} from './model/arbitraries.ts';
 import { createTeller } from './model/teller.ts';
+import { memberOf } from '../inbox/waits.ts';
+import { addMember } from '../sign-in/people.ts';
 import { faultsOf, isLegal, logMoves, movesOf, outdatedPhases, readState } from './model/record.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
 
-const RUNS = Number(process.env.PROJECT_MODEL_RUNS ?? sized(6, 60));
+const RUNS = Number(process.env.PROJECT_MODEL_RUNS ?? sized(5, 60));
 const SEED = process.env.PROJECT_MODEL_SEED ?? process.env.PROOF_SEED;
 const A_STORY_MS = 240_000;
 const PARAMS = { type: 'object', properties: { publish_url: { type: 'string' } } };
 
 let service: TestService;
 let tenant: Tenant;
+let people: Record<Person, Tenant>;
 let sink: WebhookReceiver;
 let worker: Awaited<ReturnType<typeof openWorker>>;
 /** Workers that were killed, until nothing of them is left in this process. */
@@ -55,6 +67,12 @@ beforeAll(async () => {
   });
   worker = await openWorker();
   tenant = await service.tenant('acc_acme');
+  await addMember(service, tenant.caller.customerId, tenant.caller.actor, 'owner');
+  const [ana, ben] = await Promise.all([
+    memberOf(service, tenant, emailOf('ana')),
+    memberOf(service, tenant, emailOf('ben')),
+  ]);
+  people = { self: tenant, ana, ben };
   await logMoves(service.runtime.db);
   await makeTemplate(tenant, 'awaited', [phaseSpec('only', [gateStep('gate')])]);
 });
@@ -112,7 +130,7 @@ test(
       const awaited = await startProject(tenant, 'awaited');
       await makeTemplate(tenant, slug, waitingFor(awaited, spec), { params: PARAMS });
       const id = await startProject(tenant, slug, { params: { publish_url: sink.url } });
-      const teller = createTeller({ db, temporal, tenant, id, awaited, broken, restartWorker });
+      const teller = createTeller({ db, temporal, people, id, awaited, broken, restartWorker });
 
       let seen = 0;
       async function check(grants: number): Promise<void> {
@@ -159,7 +177,7 @@ test(
     });
     await fc.assert(told, {
       numRuns: RUNS,
-      examples: [EVERY_GATE],
+      examples: [EVERY_GATE, SHARED_GATES],
       // What depends on time does not shrink.
       endOnFailure: true,
       ...(SEED && { seed: Number(SEED) }),

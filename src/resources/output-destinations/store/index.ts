@@ -18,6 +18,7 @@ import { workspaces } from '../../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from '../contract.ts';
 import { createDestinationRows, type DestinationRow } from './destinations.ts';
 import type { OutputDeliveryRef } from '../model.ts';
+import { addressNotices } from './notices.ts';
 import { holdAnswers, releaseConfirmed } from './recipients.ts';
 import type { OutputError } from '../send/output.ts';
 import { outputDeliveries, outputDestinations } from '../table.ts';
@@ -127,7 +128,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       .from(outputDeliveries)
       .innerJoin(outputDestinations, ofItsDestination)
       .innerJoin(workspaces, eq(workspaces.customerId, outputDeliveries.customerId))
-      .where(and(eq(outputDeliveries.status, 'pending'), which))
+      .where(and(eq(outputDeliveries.status, 'pending'), sql`${outputDeliveries.dueAt} < 'infinity'`, which))
       .orderBy(asc(outputDeliveries.id))
       .$dynamic();
 
@@ -259,7 +260,10 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
      * Takes deliveries of all workspaces for housekeeping: those that nobody knows to be under way, or has looked at
      * for long.
      */
-    takeDue: (turn: Turn) => takeDue(db, PENDING, turn, START_AGAIN_MS),
+    async takeDue(turn: Turn) {
+      await addressNotices(db);
+      return takeDue(db, PENDING, turn, START_AGAIN_MS);
+    },
 
     /** Notes that Temporal has these. */
     noteStarted: (ids: readonly string[]) =>

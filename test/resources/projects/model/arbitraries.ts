@@ -14,8 +14,16 @@ const KINDS = [
   'expiring gate',
   'scheduled gate',
   'dependent gate',
+  'named gate',
+  'shared gate',
+  'timed gate',
   'post',
 ] as const;
+/** Members of the workspace besides whoever starts the project, who is nobody's approver. */
+const PEOPLE = ['self', 'ana', 'ben'] as const;
+export type Person = (typeof PEOPLE)[number];
+export const emailOf = (person: Exclude<Person, 'self'>): string => `${person}@acme.example`;
+const TIMEOUTS = ['pause', 'approve', 'reject'] as const;
 /** In the place of the id of the project that `dependent gate` waits for. */
 const AWAITED = 'the-awaited-project';
 const SLOW_MS = 300;
@@ -49,6 +57,16 @@ function step(kind: (typeof KINDS)[number], slug: string, depends_on: string[]):
       return { ...gateStep(slug, 'schedule', { delay_s: 1 }), depends_on };
     case 'dependent gate':
       return { ...gateStep(slug, 'pipeline_dep', { project_id: AWAITED }), depends_on };
+    case 'named gate':
+      return { ...gateStep(slug, 'human', { approvers: { members: [emailOf('ana')] } }), depends_on };
+    case 'shared gate': {
+      const approvers = { members: [emailOf('ana'), emailOf('ben')] };
+      return { ...gateStep(slug, 'human', { approvers, quorum: 2, on_reject: 'rework' }), depends_on };
+    }
+    case 'timed gate': {
+      const on_timeout = TIMEOUTS[Number(slug.slice(1)) % TIMEOUTS.length];
+      return { ...gateStep(slug, 'human', { due_in_s: 1, on_timeout }), depends_on };
+    }
     case 'post':
       return { step_slug: slug, kind: 'action', role: 'utility', assignee: 'http_post', depends_on, max_attempts: 1 };
   }
@@ -103,6 +121,9 @@ export type Request =
   | { does: 'revert'; which: Which; version: Which; cascade: Cascade }
   /** A waiting gate, or where there is none any gate. */
   | { does: 'resolve'; which: Which; decision: 'approved' | 'rejected' }
+  /** In the inbox: to a gate as it is now, or as it was when it was first seen. */
+  | { does: 'answer'; which: Which; by: Person; answer: 'approve' | 'reject'; sees: 'now' | 'before' }
+  | { does: 'delegate'; which: Which; from: Person; to: Person }
   | { does: 'edit'; cascade: Cascade }
   | { does: 'plan'; which: Which; decision: 'approved' | 'rejected' | 'request_changes' | 'edit_plan'; phase: Which };
 
@@ -112,6 +133,8 @@ export type Command =
   | { does: 'unknown' }
   /** Some of what goes on goes on. */
   | { does: 'let'; events: number }
+  /** All goes on until it waits for people. */
+  | { does: 'letAll' }
   /** The project that others wait for is completed. */
   | { does: 'completeAwaited' }
   /** The next of the sink's answers is an error. */
@@ -141,6 +164,22 @@ const requests: fc.WeightedArbitrary<Request>[] = [
   {
     weight: 8,
     arbitrary: one('resolve', fc.record({ which, decision: fc.constantFrom('approved', 'approved', 'rejected') })),
+  },
+  {
+    weight: 8,
+    arbitrary: one(
+      'answer',
+      fc.record({
+        which,
+        by: fc.constantFrom(...PEOPLE),
+        answer: fc.constantFrom('approve', 'approve', 'reject'),
+        sees: fc.constantFrom('now', 'now', 'before'),
+      }),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: one('delegate', fc.record({ which, from: fc.constantFrom(...PEOPLE), to: fc.constantFrom(...PEOPLE) })),
   },
   { weight: 2, arbitrary: one('edit', fc.record({ cascade })) },
   {
@@ -177,13 +216,46 @@ export const story = fc
   // One in ten is abandoned in the end.
   .map(([commands, end]): Command[] => (end === 0 ? [...commands, { does: 'abandon' }, { does: 'resume' }] : commands));
 
+const OLD_GATES = KINDS.filter(
+  (kind) => kind.endsWith('gate') && !['named gate', 'shared gate', 'timed gate'].includes(kind),
+);
 /**
  * Told among any number of drawn ones, which need dozens until each kind of gate was waited at: each is opened, and then
  * answered by whom it waits for.
  */
 export const EVERY_GATE: [PhaseSpec[], Command[]] = [
-  KINDS.filter((kind) => kind.includes('gate')).map((kind, at) =>
-    phaseSpec(`p${at}`, [step('agent', 's0', []), step(kind, 's1', ['s0'])]),
-  ),
+  OLD_GATES.map((kind, at) => phaseSpec(`p${at}`, [step('agent', 's0', []), step(kind, 's1', ['s0'])])),
   [{ does: 'let', events: 8 }],
+];
+
+/** Gates that two share and that one has, of work that changes while they wait, and one whose time runs out. */
+const FIRST = 0;
+const SECOND = 0.99;
+export const SHARED_GATES: [PhaseSpec[], Command[]] = [
+  [
+    phaseSpec('p0', [step('agent', 's0', [])]),
+    ...(['shared gate', 'named gate', 'timed gate'] as const).map((kind, at) =>
+      phaseSpec(`p${at + 1}`, [step('agent', 's0', []), step(kind, 's1', ['s0'])], { depends_on: ['p0'] }),
+    ),
+  ],
+  [
+    { does: 'letAll' },
+    { does: 'pause' },
+    { does: 'answer', which: FIRST, by: 'self', answer: 'approve', sees: 'now' },
+    { does: 'answer', which: FIRST, by: 'ana', answer: 'approve', sees: 'now' },
+    { does: 'resume' },
+    { does: 'retrigger', which: FIRST, cascade: 'none', addendum: false },
+    { does: 'letAll' },
+    { does: 'pause' },
+    { does: 'answer', which: FIRST, by: 'ben', answer: 'approve', sees: 'before' },
+    { does: 'answer', which: FIRST, by: 'ben', answer: 'approve', sees: 'now' },
+    { does: 'answer', which: SECOND, by: 'ben', answer: 'reject', sees: 'now' },
+    { does: 'delegate', which: FIRST, from: 'ana', to: 'self' },
+    { does: 'resolve', which: SECOND, decision: 'approved' },
+    { does: 'answer', which: FIRST, by: 'self', answer: 'approve', sees: 'now' },
+    { does: 'delegate', which: SECOND, from: 'ben', to: 'self' },
+    { does: 'delegate', which: SECOND, from: 'ana', to: 'ben' },
+    { does: 'answer', which: SECOND, by: 'ben', answer: 'approve', sees: 'now' },
+    { does: 'answer', which: SECOND, by: 'ana', answer: 'reject', sees: 'before' },
+  ],
 ];

@@ -4,7 +4,10 @@
  */
 import { present } from '../../../../src/platform/core/present.ts';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
-import type { PhaseState, ProjectState, StepState } from './record.ts';
+import type { PhaseState, ProjectState, StepState, WaitState } from './record.ts';
+
+/** What somebody saw of a wait. */
+export type Seen = Pick<WaitState, 'id' | 'revision'>;
 
 const isDone = ({ status }: { status: string }) => ['succeeded', 'skipped', 'stale'].includes(status);
 export const isInFlight = ({ status }: PhaseState) => ['running', 'blocked', 'review'].includes(status);
@@ -20,7 +23,7 @@ export function isQuiet(project: ProjectState): boolean {
   if (project.isOrphaned) return false;
   // Its time runs, or another project's end is on its way to it.
   const runsOut = ({ steps }: PhaseState) =>
-    steps.some(({ status, gateKind }) => status === 'blocked' && gateKind !== 'human');
+    steps.some(({ status, gateKind, wait }) => status === 'blocked' && (gateKind !== 'human' || wait?.isTimed));
   if (project.phases.some(runsOut)) return false;
   const waits = (phase: PhaseState): boolean =>
     phase.steps.some(({ status }) => status === 'blocked') ||
@@ -37,6 +40,7 @@ export function isQuiet(project: ProjectState): boolean {
 export type Expected = readonly number[];
 const ACCEPTED = [200] as const;
 const REFUSED = [409] as const;
+const NOT_THEIRS = [403] as const;
 const EITHER = [200, 409] as const;
 const unless = (project: ProjectState, isRefused: boolean): Expected => {
   if (project.status === 'abandoned') return REFUSED;
@@ -52,11 +56,36 @@ export const onAbandon = (project: ProjectState): Expected => unless(project, is
 export const onRunStep = (project: ProjectState): Expected => (project.status === 'abandoned' ? REFUSED : ACCEPTED);
 export const onRetry = (project: ProjectState, step: StepState): Expected =>
   unless(project, step.status !== 'failed' || step.isQueued);
-export const onResolve = (project: ProjectState, gate: StepState): Expected =>
-  unless(project, gate.status !== 'blocked');
+
+/** For whom an answer of theirs counts: themselves, or whoever named them. */
+function seatOf({ approvers, wait }: StepState, who: string): string | undefined {
+  if (approvers === null || approvers.includes(who)) return who;
+  return approvers.find((approver) => wait?.standIns[approver] === who);
+}
+/** Nobody but those whom it asks can decide, whatever else goes on; of a gate that does not wait that is not said. */
+const byWhomItAsks = (gate: StepState, who: string, expected: Expected): Expected => {
+  if (gate.kind !== 'gate' || seatOf(gate, who) !== undefined) return expected;
+  return expected.flatMap((status) => (status === 200 ? NOT_THEIRS : status));
+};
+export const onResolve = (project: ProjectState, gate: StepState, who: string): Expected =>
+  byWhomItAsks(gate, who, unless(project, gate.status !== 'blocked'));
+/** @param seen is what the answer is for: another wait or revision than there is now is never answered */
+export const onAnswer = (project: ProjectState, gate: StepState, who: string, seen: Seen): Expected => {
+  const { wait } = gate;
+  if (!wait?.isOpen || wait.id !== seen.id || wait.revision !== seen.revision) return REFUSED;
+  return onResolve(project, gate, who);
+};
+export const onDelegate = (project: ProjectState, gate: StepState, who: string, to: string): Expected => {
+  if (!gate.wait?.isOpen) return REFUSED;
+  const isRefused = who === to || gate.approvers === null || ![undefined, who].includes(seatOf(gate, who));
+  return isRefused ? [400, ...(isQuiet(project) ? [] : REFUSED)] : onResolve(project, gate, who);
+};
+/** Whether this approval is the last one that it takes. */
+export const decides = (gate: StepState, who: string): boolean =>
+  new Set([...present(gate.wait).approvals, seatOf(gate, who)]).size >= gate.quorum;
 /** An edit session is rejected in any state until its plan is enacted, which a state does not show. */
 export const onPlan = (project: ProjectState, session: PhaseState, gate: StepState, decision: string): Expected => {
-  if (decision !== 'rejected' || gate.status === 'blocked') return onResolve(project, gate);
+  if (decision !== 'rejected' || gate.status === 'blocked') return unless(project, gate.status !== 'blocked');
   if (gate.status === 'succeeded' && !isDone(session)) return EITHER;
   return unless(project, isDone(session));
 };

@@ -5,6 +5,18 @@ import type { Database } from '../../../../src/platform/db/client.ts';
 import type { ProjectStatus, TaskStatus } from '../../../../src/resources/projects/model.ts';
 import type { GateKind } from '../../../../src/resources/templates/model.ts';
 
+/** The latest wait of a gate of people. */
+export interface WaitState {
+  id: string;
+  revision: number;
+  isOpen: boolean;
+  /** Its time runs, and something will come of that. */
+  isTimed: boolean;
+  /** The seats that have approved this revision. */
+  approvals: string[];
+  /** Who stands in, by for whom. */
+  standIns: Record<string, string>;
+}
 export interface StepState {
   id: string;
   slug: string;
@@ -14,6 +26,10 @@ export interface StepState {
   dependsOn: string[];
   isQueued: boolean;
   isRunning: boolean;
+  /** E-mail addresses; null: anybody. */
+  approvers: string[] | null;
+  quorum: number;
+  wait: WaitState | null;
 }
 export interface PhaseState {
   id: string;
@@ -49,7 +65,15 @@ export async function readState(db: Database, projectId: string): Promise<Projec
           'steps', (select jsonb_agg(jsonb_build_object('id', s.id, 'slug', s.step_slug, 'kind', s.kind,
               'gateKind', s.gate_kind, 'status', s.status, 'dependsOn', s.depends_on,
               'isQueued', exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'pending'),
-              'isRunning', exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'running')
+              'isRunning', exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'running'),
+              'approvers', s.gate_config #> '{approvers,members}', 'quorum', coalesce((s.gate_config ->> 'quorum')::int, 1),
+              'wait', (select jsonb_build_object('id', w.id, 'revision', w.revision, 'isOpen', w.settled_at is null,
+                  'isTimed', w.due_at is not null and w.timed_out_at is null,
+                  'approvals', (select coalesce(jsonb_agg(distinct coalesce(v.seat, v.voter)), '[]') from wait_votes v
+                    where v.wait_id = w.id and v.revision = w.revision and v.answer = 'approve'),
+                  'standIns', (select coalesce(jsonb_object_agg(d.delegator, d.stand_in), '{}') from wait_delegations d
+                    where d.wait_id = w.id and d.until > now()))
+                from waits w where w.subtask_id = s.id and s.gate_kind = 'human' order by w.revision desc limit 1)
             ) order by s.position) from subtasks s where s.task_id = t.id)
         ) order by t.position) from tasks t where t.project_id = p.id) as phases
     from projects p where p.id = ${projectId}`),
@@ -214,6 +238,27 @@ export async function faultsOf(db: Database, projectId: string): Promise<string[
     union all
     select 'it is complete, but ' || t.phase_slug || ' is ' || t.status
     from projects p join tasks t on t.project_id = p.id
-    where p.id = ${projectId} and p.status = 'completed' and t.status not in ('succeeded', 'skipped', 'stale')`);
+    where p.id = ${projectId} and p.status = 'completed' and t.status not in ('succeeded', 'skipped', 'stale')
+    union all
+    select 'the gate ' || s.step_slug || ' was passed by ' || coalesce(said.by, 'nobody') || ' of revision ' || w.revision
+    from waits w join subtasks s on s.id = w.subtask_id cross join lateral (
+      select string_agg(distinct coalesce(v.seat, v.voter), ', ') as by, count(distinct coalesce(v.seat, v.voter)) as seats
+      from wait_votes v where v.wait_id = w.id and v.revision = w.revision and v.answer = 'approve') said
+    where w.project_id = ${projectId} and w.answer = 'approve' and w.settled_via <> 'timeout'
+      and s.gate_config ?| array['approvers', 'quorum'] and said.seats < coalesce((s.gate_config ->> 'quorum')::int, 1)
+    union all
+    select v.voter || ' has voted for ' || coalesce(v.seat, v.voter) || ' at ' || s.step_slug
+    from wait_votes v join waits w on w.id = v.wait_id join subtasks s on s.id = w.subtask_id
+    where w.project_id = ${projectId} and s.gate_config -> 'approvers' is not null
+      and not s.gate_config #> '{approvers,members}' ? coalesce(v.seat, v.voter)
+    union all
+    select v.voter || ' has voted for ' || v.seat || ' and was never asked to' from wait_votes v join waits w on w.id = v.wait_id
+    where w.project_id = ${projectId} and v.seat <> v.voter and not exists (
+      select 1 from project_events e where e.project_id = w.project_id and e.topic = 'gate_delegated'
+        and e.actor_id = v.seat and e.payload ->> 'to' = v.voter)
+    union all
+    select 'time decided on ' || s.step_slug || ': ' || w.answer from waits w join subtasks s on s.id = w.subtask_id
+    where w.project_id = ${projectId} and s.gate_kind = 'human' and w.settled_via = 'timeout'
+      and (w.timed_out_at is null or w.answer is distinct from s.gate_config ->> 'on_timeout')`);
   return rows.map(({ fault }) => fault);
 }

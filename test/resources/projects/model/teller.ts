@@ -5,13 +5,16 @@ import type { Database } from '../../../../src/platform/db/client.ts';
 import type { Temporal } from '../../../../src/platform/temporal/client.ts';
 import { projectWorkflowId } from '../../../../src/resources/projects/model.ts';
 import { eventually, type Answer, type Tenant } from '../../../support/service/service.ts';
-import { choose, type Command, type Request, type Restart } from './arbitraries.ts';
+import { choose, type Command, type Person, type Request, type Restart } from './arbitraries.ts';
 import {
   afterCascade,
+  decides,
   isInFlight,
   isQuiet,
   nextStep,
   onAbandon,
+  onAnswer,
+  onDelegate,
   onEdit,
   onPause,
   onPlan,
@@ -22,13 +25,15 @@ import {
   onRevert,
   onRunStep,
   type Expected,
+  type Seen,
 } from './expected.ts';
 import { readState, type PhaseState, type ProjectState, type StepState } from './record.ts';
 
 export interface Stage {
   db: Database;
   temporal: Temporal;
-  tenant: Tenant;
+  /** Whoever starts the project, and the others. */
+  people: Readonly<Record<Person, Tenant>>;
   id: string;
   /** The project that its gates of the kind `pipeline_dep` wait for. */
   awaited: string;
@@ -48,9 +53,16 @@ const rather = (steps: StepState[], status: string): StepState[] => {
   return meant.length > 0 ? meant : steps;
 };
 
-export function createTeller({ db, temporal, tenant, id, awaited, broken, restartWorker }: Stage) {
+export function createTeller({ db, temporal, people, id, awaited, broken, restartWorker }: Stage) {
   const log: string[] = [];
-  const post = (path: string, body?: unknown) => tenant.cp('POST', `/v1/projects/${id}/${path}`, body);
+  const tenant = people.self;
+  const post = (path: string, body?: unknown, by = tenant) => {
+    const isOfProject = !path.startsWith('/');
+    return by.cp('POST', isOfProject ? `/v1/projects/${id}/${path}` : path, body);
+  };
+  const emailOfSelf = tenant.caller.actor;
+  /** What was first seen of each gate that waited. */
+  const firstSeen = new Map<string, Seen>();
   /** Starts of phases that were under way when the project's workflow was terminated. */
   const orphans = new Set<string>();
   /** Until the next command that reaches it. */
@@ -61,6 +73,9 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
   const startOf = ({ slug, iteration }: PhaseState) => `${slug}/${iteration}`;
   async function read(): Promise<ProjectState> {
     const state = await readState(db, id);
+    for (const step of stepsOf(state, 'regular')) {
+      if (step.wait?.isOpen && !firstSeen.has(step.id)) firstSeen.set(step.id, step.wait);
+    }
     const isOrphaned = isUnsure || state.phases.some((phase) => isInFlight(phase) && orphans.has(startOf(phase)));
     return { ...state, isOrphaned };
   }
@@ -69,9 +84,10 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
     log.push(`${what} ${JSON.stringify(body) ?? ''} -> ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`);
     return answer;
   };
-  async function expectAnswer(path: string, body: unknown, expected: Expected): Promise<Answer> {
-    const answer = logged(`POST ${path}`, body, await post(path, body));
-    if (answer.status < 300 && path !== 'run-step') isTerminated = false;
+  async function expectAnswer(path: string, body: unknown, expected: Expected, by?: Tenant): Promise<Answer> {
+    const answer = logged(`POST ${path}`, body, await post(path, body, by));
+    // What is in the inbox is voted on and handed over without the project's workflow.
+    if (answer.status < 300 && path !== 'run-step' && !path.startsWith('/')) isTerminated = false;
     // Nobody answered in time, as the worker was changing. It may still be carried out.
     if (answer.status === 502 && isRestarted) isUnsure = true;
     else if (!expected.includes(answer.status)) throw new Error(`expected ${expected.join(' or ')}: ${log.at(-1)}`);
@@ -170,7 +186,39 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
           await expectAnswer(`subtasks/${gate.id}/resolve-gate`, body, [409]);
           return 0;
         }
-        await expectAnswer(`subtasks/${gate.id}/resolve-gate`, body, within(onResolve(before, gate)));
+        await expectAnswer(`subtasks/${gate.id}/resolve-gate`, body, within(onResolve(before, gate, emailOfSelf)));
+        return 0;
+      }
+      case 'answer': {
+        const gates = stepsOf(before, 'regular').filter(({ wait }) => wait !== null);
+        const gate = choose(rather(gates, 'blocked'), command.which);
+        const wait = gate?.wait;
+        if (!gate || !wait) return 0;
+        const seen = command.sees === 'before' ? present(firstSeen.get(gate.id) ?? wait) : wait;
+        const by = people[command.by];
+        const who = by.caller.actor;
+        const body = { answer: command.answer, revision: seen.revision };
+        const predicted = onAnswer(before, gate, who, seen);
+        // Neither a race nor a restart lets an answer count that was given to something else.
+        const expected = predicted.includes(200) || predicted.includes(403) ? within(predicted) : predicted;
+        const answer = await expectAnswer(`/v1/inbox/${seen.id}/answer`, body, expected, by);
+        if (answer.status !== 200 || !isKnown) return 0;
+        const isDecided = command.answer === 'reject' || decides(gate, who);
+        expect(answer.body).toMatchObject({ status: isDecided ? 'settled' : 'open' });
+        const now = present(stepsOf(await read(), 'regular').find((each) => each.id === gate.id));
+        expect(now.status === 'blocked').toBe(!isDecided);
+        return 0;
+      }
+      case 'delegate': {
+        const gates = stepsOf(before, 'regular').filter(({ wait }) => wait !== null);
+        const gate = choose(rather(gates, 'blocked'), command.which);
+        if (!gate?.wait) return 0;
+        const from = people[command.from];
+        const to = people[command.to].caller.actor;
+        const body = { to, until: new Date(Date.now() + 3_600_000).toISOString() };
+        const predicted = onDelegate(before, gate, from.caller.actor, to);
+        const expected = isAlone ? predicted : [...new Set([...predicted, 200, 400, 403, 409])];
+        await expectAnswer(`/v1/inbox/${gate.wait.id}/delegate`, body, expected, from);
         return 0;
       }
       case 'edit': {
@@ -238,6 +286,15 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
             throw new Error('nothing goes on', { cause: error });
           });
           return 0;
+        case 'letAll':
+          await eventually(async () => {
+            const { phases } = await read();
+            const isGoing = phases.some(
+              ({ status, steps }) => status === 'pending' || steps.some((step) => step.isRunning || step.isQueued),
+            );
+            if (isGoing) throw new Error('something goes on');
+          }, GOES_ON_MS);
+          return 0;
         case 'completeAwaited':
           await completeAwaited();
           return 0;
@@ -280,6 +337,8 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
         case 'retrigger':
         case 'revert':
         case 'resolve':
+        case 'answer':
+        case 'delegate':
         case 'edit':
         case 'plan':
           return request(command, before, true);
@@ -308,8 +367,10 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
           if (kind !== 'gate' || status !== 'blocked') continue;
           if (gateKind === 'webhook') await tellFromOutside(step, 'approved');
           if (gateKind === 'pipeline_dep') await completeAwaited();
-          if (gateKind === 'human')
-            await expectAnswer(`subtasks/${stepId}/resolve-gate`, { decision: 'approved' }, [200, 409]);
+          if (gateKind !== 'human') continue;
+          for (const by of Object.values(people)) {
+            await expectAnswer(`subtasks/${stepId}/resolve-gate`, { decision: 'approved' }, [200, 403, 409], by);
+          }
         }
       }
       if (isTerminated && state.status === 'active') await expectAnswer('pause', undefined, [200, 409]);

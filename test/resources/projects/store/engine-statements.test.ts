@@ -7,6 +7,7 @@ import * as commands from '../../../../src/resources/projects/store/commands/ind
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { gate, insertProject } from '../../../support/fixtures/projects-store.ts';
+import { withoutWaits } from '../../../support/database/without-waits.ts';
 import { inboxFaults } from '../../../support/database/inbox-oracle.ts';
 import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
 
@@ -48,22 +49,6 @@ test('a phase that opens and begins two steps holds its project once, in eight s
   expect(asked).toHaveLength(8);
 });
 
-/** What opens waits, revises them, closes them and tells of them. */
-const TRIGGERS = {
-  subtasks: ['waits_of_gate'],
-  projects: ['waits_of_project'],
-  waits: ['log_opened_wait', 'log_changed_wait', 'tell_of_new_wait', 'tell_of_changed_wait'],
-};
-async function withoutWaits<T>(work: () => Promise<T>): Promise<T> {
-  const turn = async (how: 'disable' | 'enable') => {
-    for (const [table, names] of Object.entries(TRIGGERS)) {
-      for (const name of names) await database.db.rows(sql.raw(`alter table ${table} ${how} trigger ${name}`));
-    }
-  };
-  await turn('disable');
-  return work().finally(() => turn('enable'));
-}
-
 const by = () => ({ actor: { kind: 'human' as const, id: 'ann@acme.example' }, commandId: crypto.randomUUID() });
 
 /** How many statements it takes to open a gate, to answer it, and to pause and to resume the project. */
@@ -90,7 +75,7 @@ async function counts(): Promise<Record<string, number>> {
 // project no round trip, whether anybody is told of it or not.
 test('a gate that waits and is answered takes no statement more than without the inbox', async () => {
   const expected = { opened: 8, rejected: 10, resumed: 10 };
-  expect(await withoutWaits(counts)).toEqual(expected);
+  expect(await withoutWaits(database.db, counts)).toEqual(expected);
   const { db } = database;
   await db.rows(sql`delete from waits`);
   await db.rows(sql`
