@@ -32,12 +32,24 @@ const files = globSync('**/*.yaml', { cwd: HOME }).filter((file) => !file.endsWi
 const objectsIn = (text: string): Manifest[] => parseAllDocuments(text).map((document) => document.toJS());
 const plain: Manifest[] = files.flatMap((file) => objectsIn(readFileSync(join(HOME, file), 'utf8')));
 
-const findKustomize = async (): Promise<void> => {
-  if (!existsSync(KUSTOMIZE.program)) await buildGoProgram(KUSTOMIZE.source, KUSTOMIZE.program, BUILD_MS);
+/** The `kubectl` of this machine, which `deploy.md` applies the overlays with, builds them too where it is new enough. */
+const hasKubectl = (): boolean => {
+  const { stdout } = spawnSync('kubectl', ['version', '--client', '--output=json'], { encoding: 'utf8' });
+  return /"kustomizeVersion": "v[5-9]/.test(stdout ?? '');
 };
-const isWithoutBuilder = isMissing('overlays of Kubernetes', await reasonOf(findKustomize()));
-const build = (overlay: string): string =>
-  execFileSync(KUSTOMIZE.program, ['build', join(HOME, 'overlays', overlay)], { encoding: 'utf8' });
+const findBuilder = async (): Promise<readonly [program: string, command: string]> => {
+  if (hasKubectl()) return ['kubectl', 'kustomize'];
+  if (!existsSync(KUSTOMIZE.program)) await buildGoProgram(KUSTOMIZE.source, KUSTOMIZE.program, BUILD_MS);
+  return [KUSTOMIZE.program, 'build'];
+};
+/** Or why there is none. */
+const builder = await findBuilder().catch((error: Error) => error.message);
+const isWithoutBuilder = isMissing('overlays of Kubernetes', typeof builder === 'string' ? builder : undefined);
+function build(overlay: string): string {
+  if (typeof builder === 'string') throw new Error(builder);
+  const [program, command] = builder;
+  return execFileSync(program, [command, join(HOME, 'overlays', overlay)], { encoding: 'utf8' });
+}
 
 const installed = reasonOf(installPythonPackage(VALIDATOR.package, VALIDATOR.home));
 const isWithoutValidator = isMissing('manifests against the schemas of Kubernetes', await installed);
