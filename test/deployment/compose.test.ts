@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import { loadConfig, settings } from '../../src/platform/core/config.ts';
+import { loadConfig } from '../../src/platform/core/config.ts';
+import { settings } from '../../src/platform/core/settings.ts';
 import { present } from '../../src/platform/core/present.ts';
 import { ownVersion } from '../../src/platform/temporal/deployments.ts';
 

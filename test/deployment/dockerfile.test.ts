@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { settings } from '../../src/platform/core/config.ts';
+import { settings } from '../../src/platform/core/settings.ts';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 
 const fileAt = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));

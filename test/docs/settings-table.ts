@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { settings } from '../../src/platform/core/config.ts';
+import { settings } from '../../src/platform/core/settings.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/configuration.md', import.meta.url));
 const TABLE = /(<!-- settings -->\n)[\s\S]*?(<!-- \/settings -->)/;

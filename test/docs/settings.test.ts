@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { settings } from '../../src/platform/core/config.ts';
+import { settings } from '../../src/platform/core/settings.ts';
 import { settingsTable } from './settings-table.ts';
 
 // Guards: the page describes every setting as the program has it.
