@@ -1,7 +1,11 @@
 /** Lists every command of `aos`. A command that is not added here does not exist. */
 import { Command } from 'commander';
+import { addAgentCommands } from './agents.ts';
+import { addAuditCommand } from './audit.ts';
 import { addBillingCommands } from './billing.ts';
 import { addBackupCommands } from './backup.ts';
+import { addChatCommands } from './chat.ts';
+import { addCompletionCommand } from './completion.ts';
 import { addCostCommand } from './costs.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDeploymentCommands } from './deployments.ts';
@@ -13,6 +17,7 @@ import { addJobCommands } from './jobs.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLoginCommands } from './login.ts';
 import { addMemoryCommands } from './memory.ts';
+import { addOutputCommands } from './outputs.ts';
 import { addProjectCommands } from './project.ts';
 import { addRunCommands } from './runs.ts';
 import { addSearchCommand } from './search.ts';
@@ -22,6 +27,8 @@ import { addStartCommand } from './start.ts';
 import { addSystemCommands } from './system.ts';
 import { addToolCommands } from './tools.ts';
 import { addMemberCommands } from './members.ts';
+import { addWebhookCommands } from './webhooks.ts';
+import { addWorkflowCommands } from './workflows.ts';
 import { addWorkspaceCommands } from './workspaces.ts';
 
 export function createProgram(): Command {
@@ -44,6 +51,9 @@ Examples:
   addDemoCommand(program);
   addRunCommands(program);
   addProjectCommands(program);
+  addAgentCommands(program);
+  addWorkflowCommands(program);
+  addChatCommands(program);
   addSearchCommand(program);
   addInboxCommands(program);
   addMemoryCommands(program);
@@ -52,6 +62,9 @@ Examples:
   addToolCommands(program);
   addWorkspaceCommands(program);
   addMemberCommands(program);
+  addWebhookCommands(program);
+  addOutputCommands(program);
+  addAuditCommand(program);
   addJobCommands(program);
   addKeyCommands(program);
   addBillingCommands(program);
@@ -63,5 +76,6 @@ Examples:
   addBackupCommands(program);
   addDeploymentCommands(program);
   addDoctorCommand(program);
+  addCompletionCommand(program);
   return program;
 }

@@ -1,17 +1,20 @@
 /** Adds `aos run` and `aos runs`, which dispatch, watch, look up, cancel and repeat runs. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type {
+  FoundRun,
   Run,
   RunAccepted,
   RunEvent,
   RunListRow,
   RunsCancelResponse,
-  RunsListResponse,
   RunsRetryResponse,
 } from '../../client/src/api.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { RUN_STATUSES } from '../resources/runs/model.ts';
+import { parseTime } from './filters.ts';
 import { createTextWriter, followRun } from './following.ts';
-import { CliError, paint, paintStatus, print, printJson, printPart, printTable, shortTime } from './output.ts';
+import { asList, list, type Listing, type ListOptions } from './listing.ts';
+import { CliError, oneLine, paint, paintStatus, print, printJson, printPart, shorten, shortTime } from './output.ts';
 import { executionUrl, formatEvent, formatUsd, listEvents, sumUsd } from './timeline.ts';
 
 export function addRunCommands(program: Command): void {
@@ -34,13 +37,15 @@ export function addRunCommands(program: Command): void {
     .action(dispatch);
 
   const runs = program.command('runs').description('list runs and look at them');
-  runs
-    .command('list', { isDefault: true })
+  asList(runs.command('list', { isDefault: true }))
     .description('newest first')
     .option('-a, --agent <slug>', 'of one agent')
+    .addOption(new Option('-s, --status <status>', 'in this state').choices(RUN_STATUSES))
+    .option('-q, --q <text>', 'an id, or a text that the prompt contains; `aos search` finds more')
+    .option('--from <time>', 'accepted then or later: 2026-11-25, a time, or 3d, 12h, 30m ago', parseTime)
+    .option('--to <time>', 'accepted before', parseTime)
     .option('-n, --limit <count>', 'how many', '20')
-    .option('--json', 'print JSON')
-    .action(list);
+    .action(listRuns);
   runs
     .command('show')
     .argument('<run-id>')
@@ -130,30 +135,55 @@ function printRun(
   if (run.output !== null && !isRead) print(`\n${run.output}`);
 }
 
-async function list({ agent, limit, json }: Output & { agent?: string; limit: string }): Promise<void> {
-  const service = await openService(process.env);
-  const query = new URLSearchParams({ limit, ...(agent ? { agent } : {}) });
-  const reply = await service.controlPlane<RunsListResponse>('GET', `/v1/runs?${query}`);
-  if (json) return printJson(reply);
-  printTable<RunListRow>(
-    reply.data,
-    [
-      { title: 'RUN', value: (row) => row.run_id },
-      { title: 'AGENT', value: (row) => row.agent },
-      {
-        title: 'LAST EVENT',
-        value: (row) => row.last_event_type,
-        paint: (text) => paintStatus(text.trimEnd(), text.length),
-      },
-      { title: 'EVENTS', value: (row) => row.event_count, align: 'right' },
-      { title: 'COST', value: (row) => formatUsd(row.total_cost_usd), align: 'right' },
-      { title: 'STARTED (UTC)', value: (row) => shortTime(row.started_at) },
-      { title: 'VIA', value: (row) => row.transport },
-      { title: 'MODEL', value: (row) => row.model },
-    ],
-    'no runs yet; dispatch one with: aos run assistant "Hello" --follow',
+interface RunFilters extends ListOptions {
+  agent?: string;
+  status?: string;
+  q?: string;
+  from?: string;
+  to?: string;
+  limit: string;
+}
+
+/** Only the search of runs knows more filters than the agent. */
+function listRuns({ json, output, watch, limit, agent, ...filters }: RunFilters): Promise<void> {
+  const options = { ...(json && { json }), ...(output && { output }), ...(watch && { watch }) };
+  const query = { limit, agent };
+  if (Object.values(filters).every((value) => value === undefined)) {
+    return list<RunListRow>({ path: '/v1/runs', query, columns: COLUMNS, empty: NO_RUNS }, options);
+  }
+  return list<FoundRun>(
+    { path: '/v1/runs/search', query: { ...query, ...filters }, columns: FOUND_COLUMNS, empty: 'no such runs' },
+    options,
   );
 }
+
+const NO_RUNS = 'no runs yet; dispatch one with: aos run assistant "Hello" --follow';
+const asStatus = (text: string): string => paintStatus(text.trimEnd(), text.length);
+
+const COLUMNS: Listing<RunListRow>['columns'] = [
+  { title: 'RUN', value: (row) => row.run_id },
+  { title: 'AGENT', value: (row) => row.agent },
+  { title: 'LAST EVENT', value: (row) => row.last_event_type, paint: asStatus },
+  { title: 'EVENTS', value: (row) => row.event_count, align: 'right' },
+  { title: 'COST', value: (row) => formatUsd(row.total_cost_usd), align: 'right' },
+  { title: 'STARTED (UTC)', value: (row) => shortTime(row.started_at) },
+  { title: 'VIA', value: (row) => row.transport },
+  { title: 'PARENT', value: (row) => row.parent_run_id, isWide: true },
+  { title: 'CHOSEN BY', value: (row) => row.model_rule, isWide: true },
+  { title: 'MODEL', value: (row) => row.model },
+];
+
+const FOUND_COLUMNS: Listing<FoundRun>['columns'] = [
+  { title: 'RUN', value: (row) => row.run_id },
+  { title: 'AGENT', value: (row) => row.agent },
+  { title: 'STATUS', value: (row) => row.status, paint: asStatus },
+  { title: 'COST', value: (row) => formatUsd(row.cost_usd), align: 'right' },
+  { title: 'ACCEPTED (UTC)', value: (row) => shortTime(row.created_at) },
+  { title: 'VIA', value: (row) => row.transport, isWide: true },
+  { title: 'MODEL', value: (row) => row.model, isWide: true },
+  { title: 'PROJECT', value: (row) => row.project_id, isWide: true },
+  { title: 'PROMPT', value: (row) => shorten(oneLine(row.error ?? row.prompt), 70) },
+];
 
 async function show(runId: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);

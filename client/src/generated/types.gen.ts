@@ -6360,6 +6360,14 @@ export type RunsSearchData = {
         agent?: string;
         transport?: string;
         since_hours?: number;
+        /**
+         * Accepted at this time or later
+         */
+        from?: string;
+        /**
+         * Accepted before this time
+         */
+        to?: string;
         min_cost_usd?: string;
         /**
          * `next` of the page before: only runs that are older than this one

@@ -57,7 +57,7 @@ const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')
 export async function searchRuns(
   db: Database,
   customerId: string,
-  { q, status, agent, transport, since_hours: hours, min_cost_usd: minUsd }: RunFilters,
+  { q, status, agent, transport, since_hours: hours, from, to, min_cost_usd: minUsd }: RunFilters,
   { limit, before }: RunPage,
 ): Promise<{ rows: FoundRun[]; next: string | null }> {
   const indexed = all([
@@ -69,9 +69,14 @@ export async function searchRuns(
       ? NOTHING
       : sql`and r.seq < (select seq from runs where id = ${before} and customer_id = ${customerId})`,
   ]);
-  const since = sql`now() - make_interval(hours => ${hours ?? 0})`;
+  const starts = [
+    ...(hours === undefined ? [] : [sql`now() - make_interval(hours => ${hours})`]),
+    ...(from === undefined ? [] : [sql`${from.toISOString()}::timestamptz`]),
+  ];
+  const since = sql`greatest(${sql.join(starts, sql`, `)})`;
   const conditions = [
-    ...(hours === undefined ? [] : [sql`and created_at >= ${since}`]),
+    ...(starts.length === 0 ? [] : [sql`and created_at >= ${since}`]),
+    ...(to === undefined ? [] : [sql`and created_at < ${to.toISOString()}::timestamptz`]),
     ...(minUsd === undefined ? [] : [sql`and cost_usd >= ${minUsd}::numeric`]),
     ...(q === undefined || q === ''
       ? []
@@ -85,7 +90,7 @@ export async function searchRuns(
     ), found as (select id, seq from looked_at where true ${all(conditions)} order by seq desc limit ${limit}),
     ends as (
       select count(*)::int as looked_at, (array_agg(id order by seq))[1] as last,
-        ${hours === undefined ? sql`false` : sql`coalesce(min(created_at) < ${since}, false)`} as is_past
+        ${starts.length === 0 ? sql`false` : sql`coalesce(min(created_at) < ${since}, false)`} as is_past
       from looked_at)
     select ends.looked_at, ends.last, ends.is_past, r.id as run_id, r.parent_run_id, a.project_id, r.agent, r.transport, r.status,
       left(r.prompt, 200) as prompt, left(r.error, 200) as error, r.model, r.cost_usd::text as cost_usd, r.is_priced,

@@ -5,12 +5,16 @@ import { limit, Timestamp, Usd, UsdText } from '../../../platform/http/schemas.t
 import { RunEvent, RunId, RunPath } from '../contract.ts';
 import { RUN_STATUSES, TOOL_CALL_STATUSES, type RunStatus } from '../model.ts';
 
+const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
 const RunFilters = z.object({
   q: z.string().trim().max(200).optional().describe('An id, or a text that the prompt contains'),
   status: z.enum(RUN_STATUSES).optional(),
   agent: z.string().max(64).optional(),
   transport: z.string().max(32).optional(),
   since_hours: z.coerce.number().int().min(1).max(720).optional(),
+  from: Instant.optional().describe('Accepted at this time or later'),
+  to: Instant.optional().describe('Accepted before this time'),
   min_cost_usd: UsdText.optional(),
 });
 export type RunFilters = z.output<typeof RunFilters>;
