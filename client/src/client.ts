@@ -1,6 +1,7 @@
 /** Puts the parts of the client together. */
 import { connect, type ClientOptions } from './connection.ts';
 import type { Client as Http } from './generated/client/index.ts';
+import { createInbox, type Inbox } from './inbox.ts';
 import { followLive, type LiveFilter, type LiveItem } from './live.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createRuns, type Runs } from './runs.ts';
@@ -8,6 +9,7 @@ import { createRuns, type Runs } from './runs.ts';
 export interface Client {
   runs: Runs;
   projects: Projects;
+  inbox: Inbox;
   /** Serves the functions of `agent-orchestration-client/api`, each of which is one endpoint. */
   http: Http;
   /**
@@ -26,6 +28,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     runs: createRuns(connection),
     projects: createProjects(connection),
+    inbox: createInbox(connection),
     http: connection.http,
     live: (filter = {}) => followLive(connection, filter),
     extensions: (signal) => connection.transport.extensions(signal),

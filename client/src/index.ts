@@ -4,6 +4,7 @@
 export { createClient, type Client } from './client.ts';
 export type { ClientOptions } from './connection.ts';
 export * from './errors.ts';
+export type * from './inbox.ts';
 export type { EventKind, LiveFilter, LiveItem, TextPiece, UnknownItem } from './live.ts';
 export type * from './projects.ts';
 export type * from './runs.ts';

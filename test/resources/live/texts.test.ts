@@ -143,6 +143,40 @@ test('of the offline model comes in pieces', async () => {
   }
 });
 
+// Guards: an answer in a conversation is read along as it is written, by whoever follows its run or the workspace; what is asked
+// meanwhile waits for its turn and is read along then; and the conversation has each text whole.
+test('of a conversation is read along', async () => {
+  const due = new Map<string, () => void>();
+  const pieces = ['First,', ' the oven.', 'Then,', ' the bread.'];
+  const written = (some: string[]) => answerWhen(some, (piece) => new Promise((go) => due.set(piece, go)));
+  provider.script(written(pieces.slice(0, 2)), written(pieces.slice(2)));
+  const release = (piece: string) => eventually(async () => present(due.get(piece))());
+  const thread = (await tenant.cp('POST', '/v1/chat/threads', { title: 'Bread', agent: 'assistant' })).body.id;
+  const ask = async (content: string): Promise<string> =>
+    (await tenant.cp('POST', `/v1/chat/threads/${thread}/messages`, { content })).body.run_id;
+  const workspace = await follow('?text=true');
+  const one = await ask('What comes first?');
+  const two = await ask('And then?');
+  const ofOne = await follow(`?run_id=${one}`);
+  await release('First,');
+  for (const stream of [workspace, ofOne]) await stream.first(() => textIn(stream.events, one) === 'First,');
+  expect(textIn(workspace.events, two)).toBe('');
+  await release(' the oven.');
+  await ofOne.first(isEnd);
+  expect(textIn(ofOne.events)).toBe('First, the oven.');
+  const ofTwo = await follow(`?run_id=${two}`);
+  await release('Then,');
+  for (const stream of [workspace, ofTwo]) await stream.first(() => textIn(stream.events, two) === 'Then,');
+  await release(' the bread.');
+  await ofTwo.first(isEnd);
+  await workspace.first(({ event, data }) => isEnd({ event, data }) && data.run_id === two);
+  expect([one, two].map((run) => textIn(workspace.events, run))).toEqual(['First, the oven.', 'Then, the bread.']);
+  const { body } = await tenant.cp('GET', `/v1/chat/threads/${thread}/messages`);
+  expect(body.data.map(({ content }: { content: string }) => content)).toEqual(
+    expect.arrayContaining(['First, the oven.', 'Then, the bread.']),
+  );
+});
+
 // Guards: where texts cannot be written or read, runs and events go on as if nobody watched.
 test('no fact depends on it', async () => {
   const stream = await follow('?text=true');
