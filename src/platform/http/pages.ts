@@ -60,11 +60,12 @@ dl { display: grid; grid-template-columns: auto 1fr; gap: 0.4rem 1rem; margin: 0
 dt { color: var(--soft); }
 dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
 h1, p, li { overflow-wrap: anywhere; }
-ul { margin: 0 0 1.25rem; padding-left: 1.2rem; }
-pre { overflow: auto; max-height: 20rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.875rem; }
+ul, ol { margin: 0 0 1.25rem; padding-left: 1.2rem; }
+pre { margin: 0.5rem 0 0; overflow: auto; max-height: 20rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.875rem; }
 details { margin: 0 0 1.25rem; }
 .asked { color: var(--ink); white-space: pre-line; }
-.then { margin: 0.35rem 0 0; font-size: 0.875rem; }`;
+.then { margin: 0.35rem 0 0; font-size: 0.875rem; }
+@media (max-width: 30rem) { body { padding: 0.75rem; } main { padding: 1.25rem; } dl { column-gap: 0.75rem; } }`;
 
 export const page = (title: string, nonce: string, body: string): string => `<!doctype html>
 <html lang="en">

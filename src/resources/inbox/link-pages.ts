@@ -50,7 +50,7 @@ interface Shown {
 export function linkedPage(nonce: string, { linked, baseUrl, draft = {}, problem, isAnswered }: Shown): string {
   const { wait, recipient, workspaceId, state } = linked;
   const facts = `<dl>
-${term('Workspace', workspaceId)}${term('Project', wait.project_title)}${term('Step', placeOf(wait))}${term('Asked', recipient)}${term(
+${term('Workspace', workspaceId)}${term('Project', wait.project_title)}${term('Step', placeOf(wait))}${term('Agent', wait.agent)}${term('Run', wait.run_id)}${term('Asked', recipient)}${term(
     'Due',
     wait.due_at === null ? null : at(wait.due_at),
   )}</dl>`;
@@ -59,11 +59,32 @@ ${term('Workspace', workspaceId)}${term('Project', wait.project_title)}${term('S
     state === 'open'
       ? `${about(wait)}\n${alert(problem)}${formOf(wait, draft)}`
       : `<p role="status">${escaped(NOTICES[state](wait, isAnswered === true))}</p>`;
-  return page(TITLE, nonce, `<h1>${escaped(wait.title)}</h1>\n${facts}\n${body}\n${console}`);
+  return page(TITLE, nonce, `<h1>${escaped(headingOf(wait))}</h1>\n${facts}\n${body}\n${console}`);
 }
 
-const placeOf = ({ phase_slug, step_slug, agent }: WaitDetailRow): string | null =>
-  [phase_slug, step_slug].filter(Boolean).join(' / ') || agent;
+/** A title is the first line of what is asked. One that was cut says little and takes much, and the whole stands below. */
+function headingOf({ title, prompt, kind }: WaitDetailRow): string {
+  if (kind === 'paused') return 'The project has stopped';
+  return prompt !== null && prompt !== title && restOf(prompt, title) === prompt ? TITLE : title;
+}
+/** What is asked after the line that is the title. */
+const restOf = (prompt: string, title: string): string =>
+  prompt.startsWith(`${title}\n`) ? prompt.slice(title.length).trim() : prompt;
+
+const STOPPED_BY: Readonly<Record<NonNullable<WaitDetailRow['pause_reason']>, string>> = {
+  requested: 'Somebody paused it.',
+  subtask_failed: 'A step failed, and has no attempt left.',
+  gate_rejected: 'A gate was rejected.',
+  gate_misconfigured: 'A gate cannot be opened as it is set up.',
+  budget_breached: 'What it may spend is used up, or would be by its next step.',
+  repeat_crash: 'A step was broken off again and again.',
+  nonidempotent_crash: 'A step was broken off that may have done what must not be done twice.',
+  nothing_dispatchable: 'None of its steps can begin.',
+  gate_expired: 'Nobody answered a gate in time.',
+};
+
+const placeOf = ({ phase_slug, step_slug }: WaitDetailRow): string | null =>
+  [phase_slug, step_slug].filter(Boolean).join(' / ') || null;
 
 const NOTICES = {
   settled: ({ answer, settled_by, settled_at, comment }: WaitDetailRow, isAnswered: boolean) =>
@@ -76,7 +97,8 @@ const NOTICES = {
     'What this is about has changed since the message was sent, so it takes no answer here. Look at it in the console, or wait for the next message.',
 } as const;
 
-function about({ prompt, title, artifacts, work, votes, failures, budgets, plan, effect }: WaitDetailRow): string {
+function about(wait: WaitDetailRow): string {
+  const { prompt, title, pause_reason: reason, artifacts, work, votes, failures, budgets, plan, effect } = wait;
   const lines = [
     ...artifacts
       .slice(0, MAX_LISTED)
@@ -84,17 +106,21 @@ function about({ prompt, title, artifacts, work, votes, failures, budgets, plan,
     ...failures.slice(0, MAX_LISTED).map(({ step_slug, error }) => `Failed: ${step_slug}. ${cut(error ?? '', 200)}`),
     ...budgets
       .slice(0, MAX_LISTED)
-      .map(({ of, spent_usd, budget_usd }) => `Budget of ${of}: ${spent_usd} of ${budget_usd} USD are spent`),
+      .map(({ of, spent_usd, budget_usd }) => `Budget of ${of}: ${spent_usd} of ${budget_usd} USD spent`),
     ...votes.slice(0, MAX_LISTED).map(({ by, answer }) => `${by}: ${answer}`),
   ].map((line) => `<li>${escaped(line)}</li>`);
-  const texts = work
+  // A plan is shown in words, and not also as its planner wrote it.
+  const texts = (plan === null ? work : [])
     .slice(-1)
     .map(
       ({ step_slug, output }) =>
         `<details><summary>${escaped(step_slug)}</summary><pre>${escaped(cut(textOf(output), MAX_WORK))}</pre></details>`,
     );
   return [
-    prompt === null || prompt === title ? '' : `<p class="asked">${escaped(cut(prompt, MAX_PROMPT))}</p>`,
+    reason === null ? '' : `<p class="asked">${escaped(STOPPED_BY[reason])}</p>`,
+    prompt === null || prompt === title
+      ? ''
+      : `<p class="asked">${escaped(cut(restOf(prompt, title), MAX_PROMPT))}</p>`,
     lines.length > 0 ? `<ul>${lines.join('')}</ul>` : '',
     ...texts,
     plan === null ? '' : planOf(plan),
@@ -103,6 +129,10 @@ function about({ prompt, title, artifacts, work, votes, failures, budgets, plan,
       : `<details open><summary>${escaped(effect.tool)}</summary><pre>${escaped(cut(textOf(effect.arguments), MAX_WORK))}</pre></details>`,
   ].join('\n');
 }
+
+/** An estimate is no more exact than cents. */
+const estimate = (usd: unknown): string =>
+  Number(usd) < 0.005 ? 'less than 0.01 USD' : `about ${Number(usd).toFixed(2)} USD`;
 
 const PLANNED: Readonly<Record<string, string>> = {
   edit_artifact: 'writes the artifact',
@@ -116,7 +146,7 @@ function planOf({ summary, actions }: Record<string, unknown>): string {
     const { kind, phase_slug, rationale, instructions, risk, estimated_cost_usd } = fieldsOf(action);
     const facts = [
       risk !== undefined && `${String(risk)} risk`,
-      estimated_cost_usd !== undefined && `about ${String(estimated_cost_usd)} USD`,
+      Number(estimated_cost_usd) > 0 && estimate(estimated_cost_usd),
     ].filter(Boolean);
     const what = `${String(phase_slug)}: ${PLANNED[String(kind)] ?? String(kind)}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
     const why = [rationale, instructions].filter((text) => typeof text === 'string').join('\n');
@@ -135,7 +165,7 @@ function formOf({ choices, question, may_answer: mayAnswer }: WaitDetailRow, dra
   const takesMoney = choices.some(({ takes }) => takes.includes('raise_by_usd'));
   const buttons = choices.map(
     ({ answer, then, cost_estimate_usd: cost }, i) =>
-      `<button${i === 0 ? '' : ' class="quiet"'} name="answer" value="${answer}">${LABELS[answer]}</button>\n<p class="then">${escaped(then)}${cost === null || Number(cost) === 0 ? '' : ` About ${escaped(cost)} USD, by what the same work cost before.`}</p>`,
+      `<button${i === 0 ? '' : ' class="quiet"'} name="answer" value="${answer}">${LABELS[answer]}</button>\n<p class="then">${escaped(then)}${cost === null || Number(cost) === 0 ? '' : ` It takes ${estimate(cost)}, by what the same work cost before.`}</p>`,
   );
   return `<form method="post">
 ${question ? answerField(question, draft) : ''}${

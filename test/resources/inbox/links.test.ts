@@ -182,11 +182,22 @@ describe('a link', () => {
     const { text } = await visit(path);
     const { plan } = await detailOf(acme, wait.id);
     expect(text).toContain('aria-label="The plan"');
+    // It is there once, in words.
+    expect(text).not.toContain('<details');
     expect(text.match(/<li><strong>/g)).toHaveLength(plan.actions.length);
     for (const { phase_slug } of plan.actions) expect(text).toContain(`<strong>${phase_slug}: `);
     expect(Buffer.byteLength(text)).toBeLessThan(15_000);
     expect(await visit(path, { answer: 'apply' })).toMatchObject({ status: 200 });
     expect(await detailOf(acme, wait.id)).toMatchObject({ answer: 'apply', settled_via: 'link', settled_by: ANA });
+  });
+
+  // Guards: a long question fills the page once, and not as its heading too.
+  test('shows a long question once', async () => {
+    const question = `Which of these is right? ${'Think it over. '.repeat(20)}`.trim();
+    const wait = await untilWait(acme, { run_id: await asks(acme, question) });
+    const { text } = await visit(await linkTo(wait));
+    expect(text).toContain('<h1>Your answer is asked for</h1>');
+    expect(text.split('Which of these is right?')).toHaveLength(2);
   });
 
   // Guards: a question of a run is answered in words, or by one of its options.
@@ -233,6 +244,9 @@ describe('a code', () => {
     const id = await startProject(acme, 'poor', { cost_budget_usd: '0.000001' });
     const wait = await untilWait(acme, { project_id: id, kind: 'paused' });
     const path = await linkTo(wait);
+    const { text } = await visit(path);
+    expect(text).toContain('<h1>The project has stopped</h1>');
+    expect(text).toContain('What it may spend is used up, or would be by its next step.');
     const form = { answer: 'raise_budget', raise_by_usd: '5' };
     const asked = await visit(path, form);
     expect(asked.status).toBe(403);
