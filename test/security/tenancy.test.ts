@@ -10,6 +10,8 @@ import { dumpRecords } from '../support/database/dump-tables.ts';
 import { byId, endpoints, isOfOperator, parameterNames } from '../support/http/endpoints.ts';
 import { EXAMPLES, SAME_FOR_ALL } from '../support/http/examples.ts';
 import { send, sendConfirmed } from '../support/http/send.ts';
+import { elsewhere } from '../support/http/endpoints-elsewhere.ts';
+import { ACT, linkOf, SPENT_LINKS, TOKEN_ADDRESSES, WRONG_LINKS, type Hands } from '../support/security/wrong-links.ts';
 import { tried } from '../support/runner/sizes.ts';
 import { startTestService, type Answer, type Tenant, type TestService } from '../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
@@ -243,6 +245,87 @@ describe("asking for what is another workspace's", () => {
     }
     expect(outputs[0]).toContain('there is no agent');
     expect(outputs[0]).toBe(outputs[1]);
+  });
+});
+
+describe('links', () => {
+  let hands: Hands;
+  /** What one is answered that never was. */
+  let unknown: string[] | undefined;
+  const waitOf = async (tenant: Tenant, { waitId: id }: Belongings) => {
+    const { status, body } = await tenant.cp('GET', `/v1/inbox/${id}`);
+    expect(status).toBe(200);
+    return { id, revision: body.revision as number };
+  };
+  beforeAll(async () => {
+    const [wait, foreign] = [await waitOf(bora, boras), await waitOf(alba, albas)];
+    hands = { service, owner: bora, wait, other: alba, foreign };
+  });
+  /** What an answer changes, and what a link is. Webhooks that are still on their way are neither. */
+  const decided = async (): Promise<string[]> =>
+    (await recorded()).filter((row) =>
+      /^public\.(waits|wait_\w+|action_links|otp_\w+|projects|project_\w+|tasks|subtasks|workspace_members) /.test(row),
+    );
+  /** As mail programs and people ask, with a session of another workspace in hand. */
+  async function asked(token: string) {
+    const headers = { cookie: `service_session=${alba.session}` };
+    const answers = [{ method: 'GET' }, { method: 'HEAD' }, { method: 'POST', body: 'answer=approve' }].map(
+      async ({ method, body }) => {
+        const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+        const init = { method, headers: { ...headers, ...type }, ...(body !== undefined && { body }) };
+        const response = await fetch(service.baseUrl + ACT.replace('{token}', token), init);
+        return `${response.status} ${(await response.text()).replaceAll(/nonce="[^"]+"/g, '')}`;
+      },
+    );
+    return Promise.all(answers);
+  }
+
+  // Guards: a token that is altered, expired, withdrawn, of somebody who is not there any more or of another workspace is as one
+  // that never was: to the byte, by whatever request, and nothing changes.
+  test.each(Object.keys(WRONG_LINKS))('one %s is none', async (what) => {
+    const token = await present(WRONG_LINKS[what])(hands);
+    const rows = await decided();
+    const [got, head, posted] = await asked(token);
+    unknown ??= await asked(`${'x'.repeat(32)}.${'y'.repeat(43)}`);
+    expect([got, head, posted]).toEqual(unknown);
+    expect([got?.slice(0, 4), head]).toEqual(['404 ', '404 ']);
+    expect(await decided()).toEqual(rows);
+    tried('wrong links');
+  });
+
+  // Guards: one that has been used, or is of what there was before, is shown what became of it and answers nothing.
+  test.each(Object.keys(SPENT_LINKS))('one %s answers nothing', async (what) => {
+    const token = await present(SPENT_LINKS[what])(hands);
+    const rows = await decided();
+    const [got, , posted] = await asked(token);
+    expect(got?.slice(0, 4)).toBe('200 ');
+    expect(posted).toBe(got);
+    expect(got).not.toContain('<form');
+    expect(await decided()).toEqual(rows);
+    tried('wrong links');
+  });
+
+  // Guards: the tests above can fail: the right one answers, for its recipient, whatever else comes with the request, and for its own
+  // workspace alone.
+  test('the right one answers', async () => {
+    const ofAlba = async () => (await decided()).filter((row) => row.includes('"customer_id": "alba"'));
+    const rows = await ofAlba();
+    const [got, , posted] = await asked(await linkOf(hands, `${MARK_B}@members.example`));
+    expect(got?.slice(0, 4)).toBe('200 ');
+    expect(posted).toContain(`Thank you. Answered: approve, by ${MARK_B}@members.example`);
+    expect((await waitOf(alba, albas)).revision).toBe(hands.foreign.revision);
+    expect(await ofAlba()).toEqual(rows);
+  });
+
+  // Guards against: an address that takes a token and that nobody has tried with wrong ones.
+  test('every address of a token is declared', async () => {
+    const taking = (await elsewhere()).filter(({ credential }) => ['link', 'token'].includes(credential));
+    const addresses = [...new Set(taking.map(({ address }) => present(address.split(' ')[1])))];
+    expect(Object.keys(TOKEN_ADDRESSES).toSorted()).toEqual(addresses.toSorted());
+    for (const { address, tests } of taking) {
+      const where = TOKEN_ADDRESSES[present(address.split(' ')[1])];
+      if (typeof where === 'string') expect(tests.map((name) => name.replace(/^test\//, ''))).toContain(where);
+    }
   });
 });
 
