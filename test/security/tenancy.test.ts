@@ -255,7 +255,8 @@ describe('links', () => {
   const waitOf = async (tenant: Tenant, { waitId: id }: Belongings) => {
     const { status, body } = await tenant.cp('GET', `/v1/inbox/${id}`);
     expect(status).toBe(200);
-    return { id, revision: body.revision as number };
+    const revision: number = body.revision;
+    return { id, revision };
   };
   beforeAll(async () => {
     const [wait, foreign] = [await waitOf(bora, boras), await waitOf(alba, albas)];
