@@ -4,7 +4,7 @@
  */
 import { createClient, type EventKind, type LiveItem } from '../../client/src/index.ts';
 import { itemAt, present } from '../../src/platform/core/present.ts';
-import { BEGINNING, cursorOf, isAfter, placeOf, type Place } from '../../src/resources/event-log/model.ts';
+import { BEGINNING, cursorOf, EVENT_KINDS, isAfter, placeOf, type Place } from '../../src/resources/event-log/model.ts';
 import { createEventLogStore } from '../../src/resources/event-log/store/read.ts';
 import type { Deployment } from '../support/processes/deployment.ts';
 import type { Workload } from './workload.ts';
@@ -14,7 +14,7 @@ const WATCHED: readonly { name: string; kinds?: readonly EventKind[] }[] = [
   { name: 'everything' },
   { name: 'everything, too' },
   { name: 'runs', kinds: ['run'] },
-  { name: 'all but runs', kinds: ['project', 'wait', 'delivery', 'output', 'schedule', 'integration', 'start'] },
+  { name: 'all but runs', kinds: EVENT_KINDS.filter((kind) => kind !== 'run') },
 ];
 const PAGE = 500;
 const PATIENCE_MS = 60_000;

@@ -1111,7 +1111,7 @@ export const eventsList = <ThrowOnError extends boolean = true>(options: Options
  *
  * A stream of `text/event-stream` with every event of the workspace, in one order, each exactly once.
  *
- * - `event: <kind>` (`run`, `project`, `wait`, `delivery`, `output`, `schedule`, `integration`, `start`) with `id: <cursor>` and
+ * - `event: <kind>` (`run`, `project`, `wait`, `delivery`, `output`, `schedule`, `spending`, `integration`, `start`) with `id: <cursor>` and
  * `data: {cursor, kind, ts, topic, run_id, project_id, event}`. `event` is the row as its own list has it: that of
  * `/v1/runs/{run_id}/events` for a run, that of `/v1/events` for a project, and `{id, ts, topic, payload}` for the others.
  * - `start` with the topic `refused`: the run was told of (`run_received`) but could not be started, was answered 502 and is
