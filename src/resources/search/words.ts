@@ -80,6 +80,12 @@ export interface TextPart {
   hit: boolean;
 }
 
+/** @returns a pattern of Postgres for the first of these words in a text; null where there is none to be seen */
+export const patternOf = (words: readonly string[]): string | null =>
+  words.length === 0
+    ? null
+    : `(^|[^[:alnum:]])(${words.map((word) => (word.length < SHORTEST_BEGINNING ? `${word}([^[:alnum:]]|$)` : word)).join('|')})`;
+
 /** @returns the text in parts, of which those are hits that a word begins with and that were asked for */
 export function markHits(text: string, words: readonly string[]): TextPart[] {
   const longestFirst = words.toSorted((a, b) => b.length - a.length);
@@ -91,7 +97,9 @@ export function markHits(text: string, words: readonly string[]): TextPart[] {
   };
   for (const { 0: word, index } of text.matchAll(WORD)) {
     const small = word.toLowerCase();
-    const asked = longestFirst.find((each) => small.startsWith(each));
+    const asked = longestFirst.find(
+      (each) => small === each || (each.length >= SHORTEST_BEGINNING && small.startsWith(each)),
+    );
     if (asked === undefined) continue;
     add(index, false);
     add(index + asked.length, true);

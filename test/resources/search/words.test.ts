@@ -38,6 +38,11 @@ test('marks what was found', () => {
   const parts = markHits(text, ['lem', 'lemon']);
   expect(parts.map((part) => part.text).join('')).toBe(text);
   expect(parts.filter((part) => part.hit).map((part) => part.text)).toEqual(['lemon', 'LEMON', 'lemon', 'Lem']);
+  // A short word is asked for whole, and is nothing that others begin with.
+  expect(markHits('of offline', ['of'])).toEqual([
+    { text: 'of', hit: true },
+    { text: ' offline', hit: false },
+  ]);
   expect(markHits('Nothing', [])).toEqual([{ text: 'Nothing', hit: false }]);
 });
 

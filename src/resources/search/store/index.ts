@@ -10,6 +10,7 @@ import {
   type SearchPlace,
   type SearchStatus,
 } from '../model.ts';
+import { patternOf } from '../words.ts';
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
@@ -91,7 +92,7 @@ export const createSearchStore = (db: Database) => ({
     { newest, after }: SearchPlace,
     limit: number,
   ): Promise<{ hits: SearchHit[]; next: SearchPlace | null }> {
-    const pattern = shown.length > 0 ? `(^|[^[:alnum:]])(${shown.join('|')})` : null;
+    const pattern = patternOf(shown);
     const rows = await db.rows<FoundRow>(sql`
       with candidates as materialized (
         select d.kind, d.subject, d.at, ts_rank(d.words, ${words}::tsquery, 1)::float8 as rank
