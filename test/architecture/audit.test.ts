@@ -7,7 +7,7 @@ import { endpoints } from '../support/http/endpoints.ts';
 const NO_CONFIGURATION: readonly RegExp[] = [
   /^runs\.(dispatch|create|cancel|retry)$/,
   /^projects\.\w+$/,
-  /^attachments\.upload$/,
+  /^attachments\.(upload|prepare)$/,
   /^chat\.\w+$/,
   /^(webhook-deliveries|output-destinations)\.redeliver$/,
   // Their signature is the provider's, and their record the ledger.

@@ -1,18 +1,22 @@
 /**
  * `npm run bench:console`: what the console weighs, and how quick it is in a real browser, with 10,000 runs in its workspace:
  * bytes of the first load and of each page; largest paint, shifts and the slowest answer to a key or click; from the request
- * for a run to its row on the screen; frames a second while a timeline of 10,000 events scrolls; what 100 tabs that follow
- * the stream cost the service.
+ * for a run, and from its commit, to its row on the screen; frames a second while a timeline of 10,000 events scrolls; what
+ * 100 tabs that follow the stream cost the service; Lighthouse's scores of five pages. The load of the machine stands beside
+ * each figure. `--only vitals,screen` measures these alone.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Page as Tab } from 'playwright-core';
 import pg from 'pg';
+import { first, itemAt } from '../../src/platform/core/present.ts';
 import { deploy } from '../support/processes/deployment.ts';
 import { launchBrowser } from '../support/programs/chromium.ts';
 import { fillArchive } from './fill-archive.ts';
+import { CATEGORIES, lighthouse } from './lighthouse.ts';
 import { cpuOf } from './processes.ts';
 import { machine, percentile } from './report.ts';
 
@@ -23,13 +27,18 @@ const { values: options } = parseArgs({
     events: { type: 'string', default: '10000' },
     /** That follow the stream. */
     tabs: { type: 'string', default: '100' },
+    /** Of these alone, with commas between. */
+    only: { type: 'string', default: 'weight,vitals,screen,scroll,tabs,lighthouse' },
   },
 });
 const SAMPLES = 40;
 const LOOKED_AT_MS = 10_000;
+/** A project of the offline model has come to its gate by then. */
+const SETTLED_MS = 10_000;
 
-const rows: [measure: string, figure: string][] = [];
-const note = (measure: string, figure: string) => void rows.push([measure, figure]);
+const rows: [measure: string, figure: string, load: string][] = [];
+const note = (measure: string, figure: string) => void rows.push([measure, figure, first(loadavg()).toFixed(1)]);
+const isAsked = (part: string) => options.only.split(',').includes(part);
 
 /** With what a page needs before it runs, by the manifest of the build. */
 function weigh() {
@@ -45,17 +54,17 @@ function weigh() {
   };
   const weight = (files: Iterable<string>) =>
     [...files].reduce((sum, file) => sum + statSync(`${built}${file}.gz`).size, 0) / 1_000;
-  const first = needed('index.html');
+  const frame = needed('index.html');
   note(
     'First load, its page included',
-    `${weight(new Set([...first, ...needed('src/routes/runs.tsx')])).toFixed(1)} kB gzip`,
+    `${weight(new Set([...frame, ...needed('src/routes/runs.tsx')])).toFixed(1)} kB gzip`,
   );
   for (const route of readdirSync(fileURLToPath(new URL('../../console/src/routes', import.meta.url)))) {
-    const more = [...needed(`src/routes/${route}`)].filter((file) => !first.has(file));
+    const more = [...needed(`src/routes/${route}`)].filter((file) => !frame.has(file));
     note(`Page ${route.replace('.tsx', '')}`, `${weight(more).toFixed(1)} kB gzip`);
   }
 }
-weigh();
+if (isAsked('weight')) weigh();
 
 const deployment = await deploy({ apis: 1, workers: 1 });
 const client = new pg.Client({ connectionString: deployment.databaseUrl });
@@ -83,7 +92,7 @@ async function open(path: string): Promise<Tab> {
 const firstRow = (tab: Tab) => tab.getByRole('list', { name: 'Runs' }).getByRole('link').first();
 
 // What is seen first, and how it answers.
-{
+if (isAsked('vitals')) {
   const tab = await open('/runs');
   await firstRow(tab).waitFor();
   for (const key of ['j', 'j', 'k', 'j']) await tab.keyboard.press(key);
@@ -96,12 +105,13 @@ const firstRow = (tab: Tab) => tab.getByRole('list', { name: 'Runs' }).getByRole
   await tab.context().close();
 }
 
-// From the request for a run to its row.
-{
+// From the request for a run, and from its commit, to its row.
+if (isAsked('screen')) {
   const tab = await open('/runs');
   await firstRow(tab).waitFor();
   await tab.getByText('Not live').waitFor({ state: 'detached' });
   const took: number[] = [];
+  const seenAt: number[] = [];
   for (let i = 0; i < SAMPLES; i++) {
     // Whether it is there is asked at each frame; the page's policy lets no other code of ours run in it.
     const seen = tab.getByText(`This is sample ${i}.`).first().waitFor();
@@ -109,7 +119,17 @@ const firstRow = (tab: Tab) => tab.getByRole('list', { name: 'Runs' }).getByRole
     await deployment.api('POST', '/v1/runs', { agent: 'assistant', prompt: `This is sample ${i}.` });
     await seen;
     took.push(performance.now() - at);
+    seenAt.push(Date.now());
   }
+  // A row is as old as its transaction, which began a little before it was committed.
+  const { rows: made } = await client.query<{ at: Date }>(
+    `select created_at as at from runs where prompt like 'This is sample %' order by seq`,
+  );
+  const since = seenAt.map((seen, i) => seen - itemAt(made, i).at.getTime());
+  note(
+    `From the commit of a run to its row on the screen, ${SAMPLES} runs, p50, p95`,
+    `${Math.round(percentile(since, 50))} ms, ${Math.round(percentile(since, 95))} ms`,
+  );
   note(
     `From a request to its row on the screen, ${SAMPLES} runs, p50, p95`,
     `${Math.round(percentile(took, 50))} ms, ${Math.round(percentile(took, 95))} ms`,
@@ -118,7 +138,7 @@ const firstRow = (tab: Tab) => tab.getByRole('list', { name: 'Runs' }).getByRole
 }
 
 // A long timeline.
-{
+if (isAsked('scroll')) {
   const { rows: found } = await client.query<{ id: string; customer_id: string }>(
     `select id, customer_id from runs where customer_id = 'internal' and status = 'succeeded' order by seq limit 1`,
   );
@@ -150,8 +170,32 @@ const firstRow = (tab: Tab) => tab.getByRole('list', { name: 'Runs' }).getByRole
 }
 await browser.close();
 
+// Lighthouse starts a browser of its own.
+if (isAsked('lighthouse')) {
+  const { body: project } = await deployment.api('POST', '/v1/projects', {
+    workflow_slug: 'blog-post',
+    brief: 'Why small teams should write their decisions down',
+  });
+  const { rows: one } = await client.query<{ id: string }>(
+    `select id from runs where customer_id = 'internal' and status = 'succeeded' order by seq desc limit 1`,
+  );
+  await pause(SETTLED_MS);
+  const pages = {
+    runs: '/runs',
+    run: `/runs/${first(one).id}`,
+    project: `/projects/${project.id ?? project.project_id}`,
+    inbox: '/inbox',
+    costs: '/costs',
+  };
+  for (const [name, path] of Object.entries(pages)) {
+    const { scores, faults } = await lighthouse(`${baseUrl}/console${path}`, deployment.session);
+    note(`Lighthouse of ${name}: ${CATEGORIES.join(', ')}`, scores.join(', '));
+    for (const fault of faults) process.stderr.write(`${name}: ${fault}\n`);
+  }
+}
+
 // Tabs that follow: each is a stream of its own here, as of as many browsers.
-{
+if (isAsked('tabs')) {
   const stopping = new AbortController();
   const streams = Array.from({ length: Number(options.tabs) }, () =>
     fetch(`${baseUrl}/api/v1/cp/v1/live`, {
@@ -173,7 +217,7 @@ await browser.close();
 }
 
 process.stdout.write(
-  `${Object.values(machine()).join(', ')}\n\n| Measure | Figure |\n|---|---|\n${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`,
+  `${Object.values(machine()).join(', ')}\n\n| Measure | Figure | Load |\n|---|---|---|\n${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`,
 );
 await client.end();
 await deployment.close();

@@ -110,14 +110,38 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
     expect(artifacts.filter(({ produced_via: via }: { produced_via: string }) => via === 'edit_session')).toEqual([]);
   });
 
-  // Guards: files chosen before there is a project are beside it afterwards; others are added on its page.
+  // Guards: who asked for the wrong thing need not wait for a plan of it.
+  test('a plan is discarded while it is being made', async () => {
+    const id = await started();
+    const { tab, open } = await show();
+    await open(`/projects/${id}`);
+    await tab.getByRole('button', { name: 'Ask for changes' }).click();
+    const dialog = tab.getByRole('dialog', { name: 'Ask for changes' });
+    await dialog.getByLabel('What should be different').fill('Tell it shorter. [[sleep:60000]]');
+    await dialog.getByRole('button', { name: 'Have a plan made' }).click();
+    const asked = tab.getByRole('region', { name: 'Changes asked for' });
+    await asked.getByText('Running').waitFor();
+    await asked.getByRole('button', { name: 'Discard', exact: true }).click();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Discard it' }).click();
+    await asked.getByText('Skipped').waitFor();
+    await asked.getByRole('button', { name: 'Discard', exact: true }).waitFor({ state: 'detached' });
+    await eventually(async () => {
+      const { data } = await read('/v1/runs/search?status=running');
+      expect(data).toEqual([]);
+    });
+  });
+
+  // Guards: files chosen before there is a project are beside it when it starts; others are added on its page.
   test('a project is started with a file, and given another', async () => {
     const { tab, open } = await show();
     await open('/projects/new?workflow=story');
     await tab.getByLabel('Brief').fill('Tell the story of bread.');
     const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('Rye, salt, water.') });
     await tab.getByLabel('Files', { exact: true }).setInputFiles(file('recipe.txt'));
+    const asked = tab.waitForRequest((request) => request.url().endsWith('/v1/projects'));
     await tab.getByRole('button', { name: 'Start the project' }).click();
+    // It is there before the project is: the request that makes the project names it.
+    expect((await asked).postDataJSON()).toMatchObject({ attachment_ids: [expect.any(String)] });
     await tab.waitForURL(/\/projects\/tell-/);
     const id = new URL(tab.url()).pathname.split('/').at(-1);
     // Its address is there before the page is, and the form has a field of that name too.

@@ -235,6 +235,10 @@ export type NewProject = {
     params?: {
         [key: string]: unknown;
     } | null;
+    /**
+     * Of files that were uploaded for it (`attachments.prepare`): beside it before its first step begins
+     */
+    attachment_ids?: Array<string>;
 };
 
 export type ProjectPatch = {
@@ -8286,6 +8290,77 @@ export type AttachmentsUploadResponses = {
 };
 
 export type AttachmentsUploadResponse = AttachmentsUploadResponses[keyof AttachmentsUploadResponses];
+
+export type AttachmentsPrepareData = {
+    /**
+     * Up to 10 files of together at most 26214400 bytes in the field `files`
+     */
+    body: {
+        files: Array<Blob | File>;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/attachments';
+};
+
+export type AttachmentsPrepareErrors = {
+    /**
+     * `invalid_upload`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `workspace_archived`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type AttachmentsPrepareError = AttachmentsPrepareErrors[keyof AttachmentsPrepareErrors];
+
+export type AttachmentsPrepareResponses = {
+    /**
+     * Upload reference files for a project that is about to be started
+     */
+    201: {
+        data: Array<Attachment>;
+        meta: {
+            total: number;
+        };
+    };
+};
+
+export type AttachmentsPrepareResponse = AttachmentsPrepareResponses[keyof AttachmentsPrepareResponses];
 
 export type FilesDownloadData = {
     body?: never;

@@ -4,9 +4,9 @@
  */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { post } from '../api/client.ts';
-import { upload } from '../features/projects/files.tsx';
+import { prepare } from '../features/projects/files.tsx';
 import { workflowQuery, workflowsQuery } from '../features/projects/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl } from '../ui/commands.ts';
@@ -14,7 +14,6 @@ import { Command } from '../ui/copy.tsx';
 import { Problem, Refusal, Skeleton } from '../ui/empty.tsx';
 import { Field, UsdField } from '../ui/field.tsx';
 import { FileField } from '../ui/file-field.tsx';
-import { notifyProblem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { SchemaFields, valuesOf, type Written } from '../ui/schema-fields.tsx';
 
@@ -27,6 +26,7 @@ export function NewProjectPage() {
   const [title, setTitle] = useState('');
   const [budget, setBudget] = useState('');
   const [files, setFiles] = useState<File[]>([]);
+  const uploaded = useRef<{ files: File[]; ids: string[] }>(undefined);
   const [written, setWritten] = useState<Written>({});
   const schema = workflow.data?.spec.params ?? {};
   const params = valuesOf(schema, written);
@@ -39,10 +39,10 @@ export function NewProjectPage() {
   };
   const start = useMutation({
     mutationFn: async () => {
-      const made = await post<{ id: string }>('/v1/projects', body);
-      // The project is there whatever becomes of its files, so a refusal is told on its page, where others can be added.
-      if (files.length > 0) await upload(made.id, files).catch(notifyProblem);
-      return made;
+      if (files.length === 0) return post<{ id: string }>('/v1/projects', body);
+      // What is uploaded is not sent again where the project itself was refused and is asked for once more.
+      if (uploaded.current?.files !== files) uploaded.current = { files, ids: await prepare(files) };
+      return post<{ id: string }>('/v1/projects', { ...body, attachment_ids: uploaded.current.ids });
     },
     onSuccess: ({ id }) => void navigate({ to: '/projects/$projectId', params: { projectId: id } }),
   });
@@ -116,7 +116,7 @@ export function NewProjectPage() {
           </div>
           <FileField
             label="Files"
-            hint="Put beside the project as soon as it has begun; its agents can read them. 10 at most, 25 MB together."
+            hint="Its agents can read them from the first step on. 10 at most, 25 MB together."
             files={files}
             onChange={setFiles}
           />

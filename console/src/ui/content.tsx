@@ -10,6 +10,12 @@ const LARGE = 64_000;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const extensionOf = (content: unknown): string => {
+  if (typeof content !== 'string') return 'json';
+  if (/^\s*(<\?xml[^>]*>\s*)?<svg/.test(content)) return 'svg';
+  return /^\s*</.test(content) ? 'html' : 'md';
+};
+
 /** Shows a text as it is read, and each field of an object by the kind of its value. */
 export function Content({ content }: { content: unknown }) {
   if (isObject(content) && asText(content).length <= LARGE) {
@@ -26,7 +32,7 @@ export function Content({ content }: { content: unknown }) {
   }
   const isPage = typeof content === 'string' && /^\s*</.test(content);
   if (typeof content !== 'string' || isPage || content.length > LARGE) {
-    return <Value value={content} label="the content" />;
+    return <Value value={content} label="the content" filename={`content.${extensionOf(content)}`} />;
   }
   return (
     <Suspense fallback={<p className="whitespace-pre-wrap">{content}</p>}>

@@ -21,6 +21,16 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   return <IconButton icon={copied ? 'check' : 'copy'} label={copied ? 'Copied' : label} onClick={() => copy(text)} />;
 }
 
+/** Saves a text as a file. Somebody else's page is opened from there, and never in the origin of the console. */
+export function SaveButton({ text, filename, label }: { text: string; filename: string; label: string }) {
+  const save = () => {
+    const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+    Object.assign(document.createElement('a'), { href: url, download: filename }).click();
+    URL.revokeObjectURL(url);
+  };
+  return <IconButton icon="download" label={label} onClick={save} />;
+}
+
 /** Shows a text of several lines with a button that copies it. */
 export function Command({ text, label, className }: { text: string; label: string; className?: string }) {
   return (

@@ -50,6 +50,23 @@ export const uploadAttachments = endpoint({
   problems: ['not_found', 'project_ended'],
 });
 
+export const prepareAttachments = endpoint({
+  id: 'attachments.prepare',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/attachments',
+  credential: 'session',
+  audited: false,
+  summary: 'Upload reference files for a project that is about to be started',
+  description:
+    'Give their ids as `attachment_ids` where the project is made: they are beside it before its first step begins. ' +
+    'What no project has taken within a day is not taken any more, and deleted with a later upload.',
+  uploads: { field: 'files', maxFiles: MAX_FILES, maxBytes: MAX_UPLOAD_BYTES },
+  badInput: 400,
+  status: 201,
+  reply: AttachmentList,
+});
+
 export const downloadFile = endpoint({
   id: 'files.download',
   surface: 'control-plane',

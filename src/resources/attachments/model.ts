@@ -2,12 +2,14 @@
 
 /** Files lie beside one of these. */
 export interface AttachmentOwner {
-  kind: 'project' | 'scheduled_job' | 'chat_thread';
-  /** The id; of a job it is its number. */
+  kind: 'project' | 'scheduled_job' | 'chat_thread' | 'upload';
+  /** The id; of a job it is its number. An upload is what waits for the project that is made with it. */
   id: string;
 }
 
 export const MAX_FILES = 10;
+/** Files that wait for their project are taken for so long. */
+export const UPLOAD_TTL_MS = 24 * 3_600_000;
 /** Limits one upload, all its files together. */
 export const MAX_UPLOAD_BYTES = 25 * 1024 * 1024;
 const MAX_FILENAME = 200;

@@ -64,6 +64,19 @@ export const createAttachmentService = ({ store, files, workspaces }: Dependenci
       return receive(customerId, { kind: 'project', id: projectId }, receiveFiles, insert, projectEnded);
     },
 
+    /**
+     * Keeps files for a project that is not there yet. Those that no project took in time go first.
+     * @throws Problem invalid_upload, payload_too_large
+     */
+    async prepare(customerId: string, receiveFiles: ReceiveFiles) {
+      const owner: AttachmentOwner = { kind: 'upload', id: newUuid() };
+      const insert = (rows: NewAttachment[]) => store.insertUpload(customerId, owner.id, rows);
+      const made = await receive(customerId, owner, receiveFiles, insert, () => new Problem('not_found'));
+      const keys = await store.deleteUntaken(customerId);
+      await Promise.all(keys.map((key) => files.delete(key).catch(() => {})));
+      return made;
+    },
+
     /** Lists the files of a scheduled job that is known to exist. */
     listOfJob: async (customerId: string, n: number) => listed(await store.list(customerId, jobOwner(n))),
 

@@ -4,7 +4,7 @@ import type { Database } from '../../platform/db/client.ts';
 import type { ProjectStatus } from '../projects/model.ts';
 import { projects } from '../projects/table.ts';
 import { runArtifacts } from '../runs/table.ts';
-import type { AttachmentOwner } from './model.ts';
+import { UPLOAD_TTL_MS, type AttachmentOwner } from './model.ts';
 import { attachments } from './table.ts';
 
 export type AttachmentStore = ReturnType<typeof createAttachmentStore>;
@@ -39,6 +39,28 @@ export const createAttachmentStore = (db: Database) => ({
     const gone = await db.orm
       .delete(attachments)
       .where(ofOwner(customerId, owner))
+      .returning({ fileKey: attachments.fileKey });
+    return gone.map(({ fileKey }) => fileKey);
+  },
+
+  /** Inserts files that wait for their project. @returns true, as nothing can be gone */
+  async insertUpload(customerId: string, uploadId: string, files: readonly NewAttachment[]): Promise<boolean> {
+    const owned = files.map((file) => ({ ...file, customerId, ownerKind: 'upload' as const, ownerId: uploadId }));
+    await db.orm.insert(attachments).values(owned);
+    return true;
+  },
+
+  /** Deletes files that no project can take any more. @returns their keys */
+  async deleteUntaken(customerId: string): Promise<string[]> {
+    const gone = await db.orm
+      .delete(attachments)
+      .where(
+        and(
+          eq(attachments.customerId, customerId),
+          eq(attachments.ownerKind, 'upload'),
+          sql`${attachments.createdAt} < now() - ${UPLOAD_TTL_MS} * interval '1 ms'`,
+        ),
+      )
       .returning({ fileKey: attachments.fileKey });
     return gone.map(({ fileKey }) => fileKey);
   },

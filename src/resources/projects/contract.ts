@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
+import { MAX_FILES } from '../attachments/model.ts';
 import { Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS } from '../templates/model.ts';
 import {
@@ -256,6 +257,16 @@ export const getProjectStatus = endpoint({
 
 // ---- Control plane ---------------------------------------------------------------------------------------------------
 
+const NewProjectRequest = ProjectRequest.extend({
+  title: Title,
+  attachment_ids: z
+    .array(z.uuid('attachment_ids must be ids'))
+    .max(MAX_FILES, `too many attachments (max ${MAX_FILES})`)
+    .optional()
+    .describe('Of files that were uploaded for it (`attachments.prepare`): beside it before its first step begins'),
+});
+export type NewProjectRequest = z.output<typeof NewProjectRequest>;
+
 export const createProject = endpoint({
   id: 'projects.create',
   surface: 'control-plane',
@@ -265,7 +276,7 @@ export const createProject = endpoint({
   audited: false,
   idempotent: true,
   summary: 'Start a project; it is answered fully planned',
-  body: ProjectRequest.extend({ title: Title }).meta({ id: 'NewProject' }),
+  body: NewProjectRequest.meta({ id: 'NewProject' }),
   badInput: 400,
   status: 201,
   reply: Project,

@@ -10,7 +10,7 @@ import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { createLostStarts } from '../../platform/temporal/starting.ts';
 import { orderPhases, type WorkflowSpec } from '../templates/model.ts';
-import type { ProjectPatch, ProjectRequest } from './contract.ts';
+import type { NewProjectRequest, ProjectPatch, ProjectRequest } from './contract.ts';
 import type { ProjectEventRow, ProjectQuery } from './reads/contract.ts';
 import { uuid } from './ids.ts';
 import type { ProjectStarter } from './start.ts';
@@ -81,7 +81,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
   /** Refuses everything that can be refused, before there is any row. */
   async function plan(
     { customerId, actor }: Caller,
-    body: ProjectRequest,
+    body: ProjectRequest & Partial<Pick<NewProjectRequest, 'attachment_ids'>>,
     authMode: NewProject['authMode'],
   ): Promise<NewProject> {
     const { workflow_slug: slug, workflow_version: version, params = null } = body;
@@ -110,11 +110,17 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       startedBy: actor,
       costBudgetUsd: body.cost_budget_usd ?? null,
       phases: orderPhases(spec),
+      attachmentIds: [...new Set(body.attachment_ids)],
     };
   }
 
   /** Accepts a project, then starts it. One that cannot be started is withdrawn, so that a 502 has changed nothing. */
-  async function accept(caller: Caller, body: ProjectRequest, authMode: NewProject['authMode'], claim?: Claim) {
+  async function accept(
+    caller: Caller,
+    body: Parameters<typeof plan>[1],
+    authMode: NewProject['authMode'],
+    claim?: Claim,
+  ) {
     const made = claim?.made ? await store.findProject(caller.customerId, claim.made) : undefined;
     if (made) return made;
     const id = await store.createProject(await plan(caller, body, authMode), claim);
@@ -140,7 +146,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       log,
     }),
 
-    create: (caller: Caller, body: ProjectRequest, claim?: Claim) => accept(caller, body, 'session', claim),
+    create: (caller: Caller, body: NewProjectRequest, claim?: Claim) => accept(caller, body, 'session', claim),
 
     async startByKey(caller: Caller, body: ProjectRequest, claim?: Claim) {
       const { id, status } = await accept(caller, body, 'api_key', claim);

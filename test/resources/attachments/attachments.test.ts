@@ -1,5 +1,5 @@
 /** Reference files of projects and the download of files, through the whole service; no project has to run for it. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
 import type { ProjectStatus } from '../../../src/resources/projects/model.ts';
+import { withdrawProject } from '../../../src/resources/projects/store/create.ts';
 import { attachmentName } from '../../../src/resources/attachments/model.ts';
 import { insertProject } from '../../support/fixtures/projects-store.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -206,4 +207,62 @@ test('long names', () => {
   expect(attachmentName(`${'n'.repeat(300)}.md`)).toBe(`${'n'.repeat(197)}.md`);
   expect(attachmentName(`${'🪁'.repeat(150)}.md`)).toBe(`${'🪁'.repeat(98)}.md`);
   expect(attachmentName('n'.repeat(300))).toBe('n'.repeat(200));
+});
+
+describe('files that are there before their project starts', () => {
+  const prepare = async (name: string, tenant = acme): Promise<string> => {
+    const { status, body } = await tenant.cp('POST', '/v1/attachments', form([name, name]));
+    expect(status).toBe(201);
+    return body.data[0].id;
+  };
+  const start = (attachment_ids: string[], more = {}) =>
+    acme.cp('POST', '/v1/projects', {
+      workflow_slug: 'blog-post',
+      title: 'Bread',
+      brief: 'Why bread is sour',
+      attachment_ids,
+      ...more,
+    });
+
+  // Guards: a project has its files from its first step on, in the transaction that makes it; a file has one project.
+  test('are beside the project that is made with them, and beside no other', async () => {
+    const [first, second] = [await prepare('recipe.txt'), await prepare('oven.txt')];
+    const made = await start([first, second, first]);
+    expect(made.status).toBe(201);
+    const { body } = await list(made.body.id);
+    expect(body.data.map(({ filename }: { filename: string }) => filename)).toEqual(['recipe.txt', 'oven.txt']);
+    const again = await start([first]);
+    expect(again).toMatchObject({ status: 400, body: { detail: expect.stringContaining(first) } });
+  });
+
+  // Guards: all of them or none, and of the own workspace alone; a project that is refused takes none.
+  test('stay for another try where the project is refused', async () => {
+    const [mine, theirs] = [await prepare('mine.txt'), await prepare('theirs.txt', other)];
+    expect((await start([mine, theirs])).status).toBe(400);
+    expect((await start([mine, newUuid()])).status).toBe(400);
+    expect((await start([mine], { workflow_slug: 'no-such' })).status).toBe(400);
+    expect((await start(['no-id'])).status).toBe(400);
+    expect((await start([mine])).status).toBe(201);
+  });
+
+  // Guards: where Temporal is away the project is withdrawn, and its files serve for the next try.
+  test('serve again after a project was withdrawn', async () => {
+    const id = await prepare('again.txt');
+    const made = await start([id]);
+    await service.runtime.db.rows(sql`update projects set status = 'planning' where id = ${made.body.id}`);
+    expect(await withdrawProject(service.runtime.db, 'acme', made.body.id)).toBe(true);
+    expect((await start([id])).status).toBe(201);
+  });
+
+  // Guards against: uploads that nobody came back for, which would be kept for ever.
+  test('are forgotten after a day', async () => {
+    const id = await prepare('late.txt');
+    await service.runtime.db.rows(sql`
+      update attachments set created_at = now() - interval '25 hours' where id = ${id}::uuid`);
+    const before = (await stored()).length;
+    expect((await start([id])).status).toBe(400);
+    await prepare('fresh.txt');
+    expect(await download(id)).toMatchObject(NOT_FOUND);
+    expect((await stored()).length).toBe(before);
+  });
 });

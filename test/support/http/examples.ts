@@ -182,6 +182,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     params: { project_id: projectId },
     body: attachmentForm('another'),
   }),
+  'attachments.prepare': () => ({ body: attachmentForm('another') }),
   'files.download': ({ attachmentId }) => ({ query: { id: attachmentId } }),
 
   // The agent is looked up when the time comes, in the job's own workspace.

@@ -12,9 +12,11 @@ const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/g
 
 const UNPACK = fileURLToPath(new URL('./unpack-chromium.ts', import.meta.url));
 
+export const chromiumPath = async (): Promise<string> => INSTALLED.find(existsSync) ?? (await unpacked());
+
 /** @throws Error where none can be started */
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = INSTALLED.find(existsSync) ?? (await unpacked());
+  const executablePath = await chromiumPath();
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 

@@ -17,6 +17,9 @@ import { Time } from '../../ui/time.tsx';
 import { CascadeField, type Cascade } from './cascade.tsx';
 import type { Phase, Project } from './types.ts';
 
+/** A plan can be given up before it is made, while it waits, and after making it has failed, but not once it is enacted. */
+const DISCARDABLE = ['pending', 'running', 'review', 'blocked', 'failed'];
+
 export function EditSessions({ project, sessions }: { project: Project; sessions: readonly Phase[] }) {
   const client = useQueryClient();
   const navigate = useNavigate({ from: '/projects/$projectId' });
@@ -51,7 +54,7 @@ export function EditSessions({ project, sessions }: { project: Project; sessions
               <span className="truncate">{session.title}</span>
             </Link>
             {session.started_at && <Time at={session.started_at} className="tabular text-soft" />}
-            {may && session.status === 'blocked' && (
+            {may && DISCARDABLE.includes(session.status) && (
               <Button look="ghost" onClick={() => setDiscarded(session)}>
                 Discard
               </Button>
@@ -102,7 +105,7 @@ export function EditSessions({ project, sessions }: { project: Project; sessions
           notify('The plan was discarded. Nothing was changed');
         }}
       >
-        <p>None of it is done. What making the plan has cost stays spent.</p>
+        <p>None of it is done, and a plan that is being made is not finished. What making it has cost stays spent.</p>
       </Confirm>
     </section>
   );

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post } from '../../api/client.ts';
+import type { AttachmentsListResponse } from '../../api/types.ts';
 import { mayChange, useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Refusal } from '../../ui/empty.tsx';
@@ -11,11 +12,17 @@ import { notify } from '../../ui/notice.tsx';
 import { attachmentsQuery } from './queries.ts';
 import { isEnded, type Project } from './types.ts';
 
-export const upload = (projectId: string, files: readonly File[]): Promise<unknown> => {
+const formOf = (files: readonly File[]): FormData => {
   const form = new FormData();
   for (const file of files) form.append('files', file);
-  return post(`/v1/projects/${projectId}/attachments`, form);
+  return form;
 };
+
+/** Uploads files for a project that is about to be started. @returns their ids */
+export async function prepare(files: readonly File[]): Promise<string[]> {
+  const { data } = await post<AttachmentsListResponse>('/v1/attachments', formOf(files));
+  return data.map(({ id }) => id);
+}
 
 export function ProjectFiles({ project }: { project: Project }) {
   const client = useQueryClient();
@@ -23,7 +30,7 @@ export function ProjectFiles({ project }: { project: Project }) {
   const may = mayChange(useSession()) && !isEnded(project);
   const [files, setFiles] = useState<File[]>([]);
   const adding = useMutation({
-    mutationFn: () => upload(project.id, files),
+    mutationFn: () => post(`/v1/projects/${project.id}/attachments`, formOf(files)),
     onSuccess: () => {
       notify(`${plural(files.length, 'file')} added`);
       setFiles([]);

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
+import { UPLOAD_TTL_MS } from '../../attachments/model.ts';
 import { openStatus } from '../../workspaces/store/caps.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
@@ -30,6 +31,8 @@ export interface NewProject {
   costBudgetUsd: string | null;
   /** Phases in an order in which none stands before one that it depends on. */
   phases: readonly PhaseSpec[];
+  /** Of files that were uploaded for it. */
+  attachmentIds?: readonly string[];
 }
 
 const MAX_SLUG_LENGTH = 48;
@@ -51,7 +54,7 @@ export function projectIdOf(name: string): string {
 
 /**
  * @returns the project's id
- * @throws Problem not_found, workspace_archived
+ * @throws Problem not_found, workspace_archived, bad_request
  */
 export async function createProject(db: Database, project: NewProject, claim?: Claim): Promise<string> {
   for (let tries = 1; ; tries++) {
@@ -87,6 +90,7 @@ async function insertProject(db: Database, id: string, project: NewProject, clai
       ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${startedBy ?? null}, ${costBudgetUsd}::numeric)
     on conflict (id) do nothing returning id`);
   if (inserted.length === 0) return false;
+  await takeUploads(db, id, customerId, project.attachmentIds ?? []);
   const tasks = project.phases.map((phase, position) => ({ id: newUuid(), position, phase }));
   await insertTasks(db, id, customerId, tasks);
   await insertSubtasks(db, id, customerId, tasks);
@@ -95,6 +99,19 @@ async function insertProject(db: Database, id: string, project: NewProject, clai
     ...tasks.map((task) => ({ id: `task:${task.id}`, limitUsd: task.phase.cost_budget_usd ?? null })),
   ]);
   return true;
+}
+
+/** Puts uploaded files beside the project, all of them or none. @throws Problem bad_request */
+async function takeUploads(db: Database, projectId: string, customerId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const taken = await db.rows<{ id: string }>(sql`
+    update attachments set owner_kind = 'project', owner_id = ${projectId}
+    where customer_id = ${customerId} and owner_kind = 'upload' and id = any(${sql.param([...ids])}::uuid[])
+      and created_at > now() - ${UPLOAD_TTL_MS} * interval '1 ms'
+    returning id`);
+  const missing = ids.find((id) => !taken.some((row) => row.id === id));
+  if (missing === undefined) return;
+  throw new Problem('bad_request', `attachment_ids: ${missing} is no upload that waits for a project`);
 }
 
 interface NewTask {
@@ -172,6 +189,9 @@ export async function withdrawProject(db: Database, customerId: string, projectI
   const rows = await db.rows(sql`
     with gone as (
       delete from projects where id = ${projectId} and customer_id = ${customerId} and status = 'planning' returning id
+    ), released as (
+      update attachments set owner_kind = 'upload' where exists (select 1 from gone)
+        and customer_id = ${customerId} and owner_kind = 'project' and owner_id = ${projectId}
     ), uncounted as (
       delete from budgets where exists (select 1 from gone) and (id = ${`project:${projectId}`}
         or id in (select 'task:' || t.id from tasks t where t.project_id = ${projectId}))
