@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { BINARY, endpoint } from '../../platform/http/endpoint.ts';
 import { listReply, Timestamp } from '../../platform/http/schemas.ts';
+import { MAX_NEW_FILES } from '../projects/model.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from './model.ts';
 
 const ProjectPath = z.object({ project_id: z.string() });
@@ -61,7 +62,7 @@ export const prepareAttachments = endpoint({
   description:
     'Give their ids as `attachment_ids` where the project is made: they are beside it before its first step begins. ' +
     'What no project has taken within a day is not taken any more, and deleted with a later upload.',
-  uploads: { field: 'files', maxFiles: MAX_FILES, maxBytes: MAX_UPLOAD_BYTES },
+  uploads: { field: 'files', maxFiles: MAX_NEW_FILES, maxBytes: MAX_UPLOAD_BYTES },
   badInput: 400,
   status: 201,
   reply: AttachmentList,

@@ -8,8 +8,6 @@ export interface AttachmentOwner {
 }
 
 export const MAX_FILES = 10;
-/** Files that wait for their project are taken for so long. */
-export const UPLOAD_TTL_MS = 24 * 3_600_000;
 /** Limits one upload, all its files together. */
 export const MAX_UPLOAD_BYTES = 25 * 1024 * 1024;
 const MAX_FILENAME = 200;

@@ -1,10 +1,10 @@
 /** Every query on attachments, and the one that finds any stored file by its id. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
-import type { ProjectStatus } from '../projects/model.ts';
+import { UPLOAD_TTL_MS, type ProjectStatus } from '../projects/model.ts';
 import { projects } from '../projects/table.ts';
 import { runArtifacts } from '../runs/table.ts';
-import { UPLOAD_TTL_MS, type AttachmentOwner } from './model.ts';
+import type { AttachmentOwner } from './model.ts';
 import { attachments } from './table.ts';
 
 export type AttachmentStore = ReturnType<typeof createAttachmentStore>;

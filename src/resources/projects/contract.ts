@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { MAX_FILES } from '../attachments/model.ts';
 import { Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS } from '../templates/model.ts';
 import {
@@ -14,6 +13,7 @@ import {
   PROJECT_STATUSES,
   TASK_KINDS,
   TASK_STATUSES,
+  MAX_NEW_FILES,
 } from './model.ts';
 
 /** An id in an address. One that has no valid form is simply unknown. */
@@ -261,7 +261,7 @@ const NewProjectRequest = ProjectRequest.extend({
   title: Title,
   attachment_ids: z
     .array(z.uuid('attachment_ids must be ids'))
-    .max(MAX_FILES, `too many attachments (max ${MAX_FILES})`)
+    .max(MAX_NEW_FILES, `too many attachments (max ${MAX_NEW_FILES})`)
     .optional()
     .describe('Of files that were uploaded for it (`attachments.prepare`): beside it before its first step begins'),
 });

@@ -298,3 +298,8 @@ export interface CommandTexts {
   payload?: Record<string, unknown> | null;
   revisedPlan?: EditPlan | null;
 }
+
+/** So many files can be uploaded for a project that is about to be made. */
+export const MAX_NEW_FILES = 10;
+/** They wait for it so long. */
+export const UPLOAD_TTL_MS = 24 * 3_600_000;

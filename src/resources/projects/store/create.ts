@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
-import { UPLOAD_TTL_MS } from '../../attachments/model.ts';
+import { UPLOAD_TTL_MS } from '../model.ts';
 import { openStatus } from '../../workspaces/store/caps.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
