@@ -1,9 +1,8 @@
 /** What a person does in the console, each with its effect as the API tells it. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
 import { dispatch, untilStatus } from '../support/fixtures/runs.ts';
 import {
   agentStep,
@@ -13,42 +12,26 @@ import {
   startProject,
   untilProject,
 } from '../support/fixtures/projects.ts';
-import { launchBrowser } from '../support/programs/chromium.ts';
-import { isMissing, reasonOf } from '../support/programs/missing.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
-import { expectAccessible } from './accessible.ts';
-import { isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
+import { eventually } from '../support/service/service.ts';
+import { testAccessibility } from '../support/console/accessible.ts';
+import { describeConsole } from '../support/console/stage.ts';
+import { isWiderThanItsWindow, PHONE } from '../support/console/browser.ts';
 
-const launched = launchBrowser();
-const isWithout = isMissing('acts in the console in a browser', await reasonOf(launched));
-
-(isWithout ? describe.skip : describe)('acts', () => {
-  let service: TestService;
-  let browser: Browser;
-  let acme: Tenant;
-  let opened: ConsoleTab;
-  const show = async (options = {}) => (opened = await openConsole(browser, service, acme, options));
-
+describeConsole('acts', {}, (stage) => {
+  const { show } = stage;
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), launched]);
-    acme = await service.tenant('acc_acme');
-    await makeTemplate(acme, 'story', [
+    await makeTemplate(stage.acme, 'story', [
       phaseSpec('research', [agentStep('look')]),
       phaseSpec('text', [agentStep('write'), gateStep('approve')], { depends_on: ['research'] }),
       phaseSpec('page', [agentStep('build')], { depends_on: ['text'] }),
     ]);
-  }, 90_000);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
   });
-  afterEach(() => opened?.context.close());
 
-  const read = async (path: string) => (await acme.cp('GET', path)).body;
+  const read = async (path: string) => (await stage.acme.cp('GET', path)).body;
   const isWaiting = (id: string) =>
     eventually(async () => expect((await read(`/v1/inbox?project_id=${id}`)).data).toHaveLength(1));
   const started = async (more = {}): Promise<string> => {
-    const id = await startProject(acme, 'story', more);
+    const id = await startProject(stage.acme, 'story', more);
     await isWaiting(id);
     return id;
   };
@@ -59,14 +42,14 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
     const { tab, open } = await show(PHONE);
     await open(`/projects/${id}`);
     await tab.getByRole('button', { name: 'Approve' }).click();
-    await untilProject(acme, id, 'completed');
+    await untilProject(stage.acme, id, 'completed');
     expect(await isWiderThanItsWindow(tab)).toBe(false);
   });
 
   // Guards: where the time went; what a resume runs and costs before it is given; a budget raised where work has stopped.
   test('a paused project says what going on costs, and goes on with a larger budget', async () => {
     const id = await started({ cost_budget_usd: '3' });
-    await acme.cp('POST', `/v1/projects/${id}/pause`);
+    await stage.acme.cp('POST', `/v1/projects/${id}/pause`);
     const { tab, open } = await show();
     await open(`/projects/${id}`);
     await tab.getByText('What decides how long it takes').click();
@@ -84,7 +67,7 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
     await tab.getByRole('button', { name: 'Change the budget' }).click();
     await tab.getByRole('dialog').getByLabel('Budget, US dollars').fill('7.5');
     await tab.getByRole('button', { name: 'Change it and go on' }).click();
-    await untilProject(acme, id, 'active');
+    await untilProject(stage.acme, id, 'active');
     expect(await read(`/v1/projects/${id}`)).toMatchObject({ cost_budget_usd: '7.5' });
   });
 
@@ -172,7 +155,7 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
       }
       await route.continue();
     });
-    await acme.cp('POST', `/v1/inbox/${first}/answer`, { answer: 'reject', comment: 'Shorter', revision: 1 });
+    await stage.acme.cp('POST', `/v1/inbox/${first}/answer`, { answer: 'reject', comment: 'Shorter', revision: 1 });
     await isAsked.promise;
     expect(await tab.getByRole('list', { name: 'Chosen files' }).getByText('oven.txt').count()).toBe(1);
     isTold.resolve();
@@ -199,10 +182,10 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
   // Guards: many runs at once are stopped and begun again from the list, and why they failed is told once for all of them.
   test('runs are cancelled and tried again together', async () => {
     const slow = await Promise.all(
-      ['one', 'two'].map((n) => dispatch(acme, { agent: 'assistant', prompt: `Slow ${n} [[sleep:60000]]` })),
+      ['one', 'two'].map((n) => dispatch(stage.acme, { agent: 'assistant', prompt: `Slow ${n} [[sleep:60000]]` })),
     );
-    const failed = await dispatch(acme, { agent: 'assistant', prompt: 'Break [[fail-status:400]]' });
-    await untilStatus(acme, failed, 'failed');
+    const failed = await dispatch(stage.acme, { agent: 'assistant', prompt: 'Break [[fail-status:400]]' });
+    await untilStatus(stage.acme, failed, 'failed');
     const { tab, open } = await show();
     await open('/runs');
     await tab.getByRole('button', { name: 'Choose several' }).click();
@@ -210,7 +193,7 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
     const chosen = tab.getByRole('toolbar', { name: 'Chosen runs' });
     await chosen.getByRole('button', { name: 'Cancel 2' }).click();
     await tab.getByRole('dialog', { name: 'Cancel 2 runs?' }).getByRole('button', { name: 'Cancel them' }).click();
-    for (const id of slow) await untilStatus(acme, id, 'cancelled');
+    for (const id of slow) await untilStatus(stage.acme, id, 'cancelled');
     await tab.getByText('2 runs cancelled').waitFor();
 
     await open('/runs?status=failed');
@@ -230,10 +213,10 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
       JSON.stringify(
         `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="top.hasRun=true"><rect width="9" height="9" fill="${colour}"/></svg>`,
       );
-    await service.runtime.db.rows(sql`
+    await stage.service.runtime.db.rows(sql`
       with task as (select id from tasks where project_id = ${id} and phase_slug = 'research')
       update artifacts set content = ${svg('red')}::jsonb, superseded = true where task_id = (select id from task)`);
-    await service.runtime.db.rows(sql`
+    await stage.service.runtime.db.rows(sql`
       insert into artifacts (id, project_id, task_id, customer_id, phase_slug, version, schema_slug, content, produced_via)
       select gen_random_uuid(), project_id, task_id, customer_id, phase_slug, 2, schema_slug, ${svg('blue')}::jsonb, 'manual_rework'
       from artifacts where project_id = ${id} and phase_slug = 'research'`);
@@ -252,30 +235,23 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
 
   // Guards: the command beside what is shown, which is copied and does not run.
   test('the curl command of a page answers what the page shows', async () => {
-    await acme.run({ agent: 'assistant', prompt: "It's the one to find" });
+    await stage.acme.run({ agent: 'assistant', prompt: "It's the one to find" });
     const { tab, open } = await show();
     await open("/runs?q=It's the one");
     await tab.getByRole('button', { name: 'Copy as' }).click();
     const command = (await tab.getByLabel('curl command', { exact: true }).textContent()) ?? '';
     const { stdout } = await promisify(execFile)('bash', ['-c', command], {
-      env: { ...process.env, COOKIE: acme.session },
+      env: { ...process.env, COOKIE: stage.acme.session },
     });
     const { data }: { data: { prompt: string }[] } = JSON.parse(stdout);
     expect(data.map(({ prompt }) => prompt)).toEqual(["It's the one to find"]);
   });
 
   // Guards: WCAG 2.2 AA where something is chosen, estimated or asked for; nothing wider than the window.
-  test.each([
-    ['light', {}],
-    ['dark', PHONE],
-  ] as const)('axe finds nothing in the %s theme', async (colorScheme, device) => {
-    const id = await started({ cost_budget_usd: '1' });
-    const { tab, open } = await show({ ...device, colorScheme });
-    await expectAccessible({ tab, open }, [
-      [`/projects/${id}`, 'textbox'],
-      ['/runs/new', 'textbox'],
-      ['/runs?status=failed', 'list'],
-      ['/costs', 'table'],
-    ]);
-  });
+  testAccessibility(stage, async () => [
+    [`/projects/${await started({ cost_budget_usd: '1' })}`, 'textbox'],
+    ['/runs/new', 'textbox'],
+    ['/runs?status=failed', 'list'],
+    ['/costs', 'table'],
+  ]);
 });

@@ -2,47 +2,41 @@
  * What a person does who has the address of the service and nothing else: no documentation, no terminal. Every picture is
  * kept where `PICTURES` names a folder (`npm run docs:pictures`).
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page as Tab } from 'playwright-core';
+import type { Page as Tab } from 'playwright-core';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
-import { launchBrowser } from '../support/programs/chromium.ts';
-import { isMissing, reasonOf } from '../support/programs/missing.ts';
-import { startTestService, type TestService } from '../support/service/service.ts';
+import { present } from '../../src/platform/core/present.ts';
+import { startTestService } from '../support/service/service.ts';
 import { addMember, openInbox } from '../resources/sign-in/people.ts';
-import { isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
+import { isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from '../support/console/browser.ts';
+import { describeConsole } from '../support/console/stage.ts';
 
-const launched = launchBrowser();
-const isWithout = isMissing('the first hour in the console in a browser', await reasonOf(launched));
 const FOLDER = process.env.PICTURES;
 /** A target for a finger, in px (`shared/design/console.md`). */
 const FINGER = 44;
 
-(isWithout ? describe.skip : describe)('who has the address and nothing else', () => {
-  let service: TestService;
-  let browser: Browser;
-  let receiver: WebhookReceiver;
-  let isTaking = false;
-  const mails = openInbox();
+let receiver: WebhookReceiver | undefined;
+let isTaking = false;
+const mails = openInbox();
+const start = async () => {
+  receiver = await startWebhookReceiver(() => (isTaking ? 200 : { status: 500, body: 'The database is down' }));
+  const env = { EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' };
+  return startTestService({ env, log: mails.log });
+};
+
+describeConsole('who has the address and nothing else', { start }, (stage) => {
+  // Both stay open from one deed to the next.
   let desk: ConsoleTab;
   let phone: ConsoleTab;
-
   beforeAll(async () => {
-    receiver = await startWebhookReceiver(() => (isTaking ? 200 : { status: 500, body: 'The database is down' }));
-    const env = { EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' };
-    [service, browser] = await Promise.all([startTestService({ env, log: mails.log }), launched]);
-    await service.tenant('acc_acme');
-    await addMember(service, 'acme', 'ana@acme.example');
-    desk = await openConsole(browser, service);
-    phone = await openConsole(browser, service, undefined, { ...PHONE, colorScheme: 'dark' });
+    await addMember(stage.service, 'acme', 'ana@acme.example');
+    desk = await openConsole(stage.browser, stage.service);
+    phone = await openConsole(stage.browser, stage.service, undefined, { ...PHONE, colorScheme: 'dark' });
     if (FOLDER) await mkdir(FOLDER, { recursive: true });
-  }, 90_000);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-    await receiver?.close();
   });
+  afterAll(() => receiver?.close());
 
   /** Looks at a page at the end of a deed: it fits, nothing was refused, and its picture is kept. */
   async function look(name: string, { tab, complaints }: ConsoleTab): Promise<void> {
@@ -52,7 +46,7 @@ const FINGER = 44;
 
   /** Types the address of a member, and the code that stands where the page says. */
   async function signIn({ tab, complaints }: ConsoleTab): Promise<void> {
-    await tab.goto(service.baseUrl);
+    await tab.goto(stage.service.baseUrl);
     await tab.getByText('the code is a line of the log of the service').waitFor();
     await tab.getByLabel('E-mail address').fill('ana@acme.example');
     await tab.keyboard.press('Enter');
@@ -135,7 +129,7 @@ const FINGER = 44;
     await visit(tab, 'Webhooks');
     await tab.getByRole('button', { name: 'New endpoint' }).click();
     const form = tab.getByRole('dialog', { name: 'New endpoint' });
-    await form.getByRole('textbox', { name: 'URL' }).fill(receiver.url);
+    await form.getByRole('textbox', { name: 'URL' }).fill(present(receiver).url);
     await form.getByRole('button', { name: 'New endpoint' }).click();
     await tab.getByRole('button', { name: 'I have kept it' }).click();
     await visit(tab, 'Runs');
@@ -145,7 +139,7 @@ const FINGER = 44;
     await tab.getByRole('button', { name: 'Start the run' }).click();
     await tab.getByRole('heading', { level: 1, name: /Succeeded/ }).waitFor();
     await visit(tab, 'Webhooks');
-    await tab.getByRole('link', { name: receiver.url }).click();
+    await tab.getByRole('link', { name: present(receiver).url }).click();
     const delivery = tab.getByRole('list', { name: 'Deliveries' }).getByRole('listitem').first();
     await delivery.getByText('Retrying').click();
     await delivery.getByText('The database is down').waitFor();
@@ -153,7 +147,7 @@ const FINGER = 44;
     isTaking = true;
     await delivery.getByRole('button', { name: 'Send again' }).click();
     await delivery.getByText('Delivered').waitFor();
-    expect(receiver.received.at(-1)?.body).toContain('run.succeeded');
+    expect(present(receiver).received.at(-1)?.body).toContain('run.succeeded');
   });
 
   // Guards: whoever invites learns how the colleague gets in.
@@ -165,7 +159,7 @@ const FINGER = 44;
     await form.getByLabel('Email').fill('ben@acme.example');
     await form.getByRole('button', { name: 'Invite' }).click();
     const invited = tab.getByRole('dialog', { name: 'ben@acme.example may sign in now' });
-    await invited.getByText(`${service.baseUrl}/console`).waitFor();
+    await invited.getByText(`${stage.service.baseUrl}/console`).waitFor();
     await look('invited', desk);
     await invited.getByRole('button', { name: 'Done' }).click();
     await tab.getByRole('row', { name: /ben@acme.example/ }).waitFor();

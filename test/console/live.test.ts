@@ -1,44 +1,30 @@
 /** What changes while somebody looks: one stream for all tabs of a browser, and texts while models write them. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Browser, Page as Tab } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { Page as Tab } from 'playwright-core';
 import { first, itemAt, present } from '../../src/platform/core/present.ts';
 import { answer, answerWhen, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
-import { launchBrowser } from '../support/programs/chromium.ts';
-import { isMissing, reasonOf } from '../support/programs/missing.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
-import { openConsole, type ConsoleTab } from './browser.ts';
+import { eventually, startTestService } from '../support/service/service.ts';
+import { describeConsole } from '../support/console/stage.ts';
 
-const launched = launchBrowser();
-const isWithout = isMissing('live pages of the console in a browser', await reasonOf(launched));
+let provider: OpenAiServer | undefined;
+const start = async () => {
+  provider = await startOpenAiServer();
+  const env = {
+    LIVE_STREAM_LIFE: '1h',
+    OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
+    OPENAI_COMPATIBLE_MODEL: 'scripted',
+  };
+  return startTestService({ env });
+};
 
-(isWithout ? describe.skip : describe)('live', () => {
-  let provider: OpenAiServer;
-  let service: TestService;
-  let browser: Browser;
-  let acme: Tenant;
-  let opened: ConsoleTab;
-
-  beforeAll(async () => {
-    provider = await startOpenAiServer();
-    const env = {
-      LIVE_STREAM_LIFE: '1h',
-      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
-      OPENAI_COMPATIBLE_MODEL: 'scripted',
-    };
-    [service, browser] = await Promise.all([startTestService({ env }), launched]);
-    acme = await service.tenant('acc_acme');
-  }, 90_000);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-    await provider?.close();
-  });
-  beforeEach(() => provider.reset());
+describeConsole('live', { start }, (stage) => {
+  const { show } = stage;
+  afterAll(() => provider?.close());
+  beforeEach(() => present(provider).reset());
   let unwatch: () => void = () => {};
   afterEach(() => unwatch());
-  afterEach(() => opened?.context.close());
 
   /** Streams of the workspace that the service was asked for, by their addresses, from now on. */
   function watchStreams(): string[] {
@@ -57,7 +43,7 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
     await tab.getByText('Not live').waitFor({ state: 'detached' });
   }
   async function openLive(tab: Tab): Promise<void> {
-    await tab.goto(`${service.baseUrl}/console/runs`);
+    await tab.goto(`${stage.service.baseUrl}/console/runs`);
     await untilLive(tab);
   }
   const rowOf = (tab: Tab, text: string) =>
@@ -65,21 +51,21 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
 
   // Guards: six connections an address are all that a browser has; and a tab that is closed takes the others' stream along.
   test('tabs share one stream, and the next one takes it over', async () => {
-    opened = await openConsole(browser, service, acme);
+    const opened = await show();
     const asked = watchStreams();
     // One after the other: whichever is there first has the stream.
     await openLive(opened.tab);
     const second = await opened.context.newPage();
     await openLive(second);
     expect(asked).toHaveLength(1);
-    provider.script(answer('One'));
-    await acme.run({ agent: 'assistant', prompt: 'First of them' });
+    present(provider).script(answer('One'));
+    await stage.acme.run({ agent: 'assistant', prompt: 'First of them' });
     await rowOf(second, 'First of them').getByText('Succeeded').first().waitFor();
     expect(asked).toHaveLength(1);
     await opened.tab.close();
     await eventually(() => expect(asked).toHaveLength(2));
-    provider.script(answer('Two'));
-    await acme.run({ agent: 'assistant', prompt: 'Second of them' });
+    present(provider).script(answer('Two'));
+    await stage.acme.run({ agent: 'assistant', prompt: 'Second of them' });
     await rowOf(second, 'Second of them').getByText('Succeeded').first().waitFor();
     await untilLive(second);
     expect(asked).toHaveLength(2);
@@ -87,7 +73,7 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
 
   // Guards: what happens while no tab has the stream, as the one that had it has gone, and the next one has heard of nothing yet.
   test('the tab that takes the stream over misses nothing', async () => {
-    opened = await openConsole(browser, service, acme);
+    const opened = await show();
     await openLive(opened.tab);
     const second = await opened.context.newPage();
     await openLive(second);
@@ -100,15 +86,15 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
     });
     await opened.tab.close();
     expect(new URL(await asked).searchParams.get('after')).not.toBeNull();
-    provider.script(answer('Three'));
-    await acme.run({ agent: 'assistant', prompt: 'In between' });
+    present(provider).script(answer('Three'));
+    await stage.acme.run({ agent: 'assistant', prompt: 'In between' });
     goOn();
     await rowOf(second, 'In between').getByText('Succeeded').first().waitFor();
   });
 
   // Guards: a cursor that is thrown away because the service was busy or away: whatever happened meanwhile would be missed.
   test('a cursor outlives refusals, and is dropped only where the service does not know it', async () => {
-    opened = await openConsole(browser, service, acme);
+    const opened = await show();
     await openLive(opened.tab);
     const second = await opened.context.newPage();
     await second.clock.install();
@@ -141,9 +127,9 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
   test('an answer is read while it is written', async () => {
     const due = new Map<string, () => void>();
     const pieces = ['Once upon', ' a **time**', ' it ended.'];
-    provider.script(answerWhen(pieces, (piece) => new Promise((resolve) => due.set(piece, resolve))));
-    const { body } = await acme.api('POST', '/v1/runs', { agent: 'assistant', prompt: 'Tell' });
-    opened = await openConsole(browser, service, acme);
+    present(provider).script(answerWhen(pieces, (piece) => new Promise((resolve) => due.set(piece, resolve))));
+    const { body } = await stage.acme.api('POST', '/v1/runs', { agent: 'assistant', prompt: 'Tell' });
+    const opened = await show();
     await opened.open(`/runs/${body.run_id}`);
     const shown = opened.tab.getByRole('region', { name: 'Answer' });
     await eventually(() => present(due.get(first(pieces)))());

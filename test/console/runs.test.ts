@@ -1,45 +1,26 @@
 /** The frame of the console and its runs, as a person has them: in a real browser, against the real service. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { launchBrowser } from '../support/programs/chromium.ts';
-import { isMissing, reasonOf } from '../support/programs/missing.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { eventually, startTestService } from '../support/service/service.ts';
 import { addMember, openInbox } from '../resources/sign-in/people.ts';
-import { expectAccessible } from './accessible.ts';
-import { openConsole, PHONE, type ConsoleTab } from './browser.ts';
+import { testAccessibility } from '../support/console/accessible.ts';
+import { describeConsole } from '../support/console/stage.ts';
 
-const launched = launchBrowser();
-const isWithout = isMissing('the console in a browser', await reasonOf(launched));
 const HOSTILE =
   '<img src=x onerror="document.title=1"> [click](javascript:document.title=2) **bold** ![p](http://x.example/p.png)';
 
-(isWithout ? describe.skip : describe)('the console', () => {
-  let service: TestService;
-  let browser: Browser;
-  let acme: Tenant;
-  let opened: ConsoleTab;
-  const inbox = openInbox();
-  const show = async (tenant: Tenant | undefined, options = {}) =>
-    (opened = await openConsole(browser, service, tenant, options));
+const inbox = openInbox();
+const start = () => startTestService({ log: inbox.log, env: { ENVIRONMENT_NAME: 'tests <&>' } });
 
+describeConsole('the frame and its runs', { start }, (stage) => {
+  const { show } = stage;
   beforeAll(async () => {
-    [service, browser] = await Promise.all([
-      startTestService({ log: inbox.log, env: { ENVIRONMENT_NAME: 'tests <&>' } }),
-      launched,
-    ]);
-    acme = await service.tenant('acc_acme');
-    await service.tenant('acc_empty');
-    await addMember(service, 'acme', 'ana@acme.example');
-  }, 90_000);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
+    await stage.service.tenant('acc_empty');
+    await addMember(stage.service, 'acme', 'ana@acme.example');
   });
-  afterEach(() => opened?.context.close());
 
   // Guards: a link that a colleague was sent shows the same thing after sign-in.
   test('an address survives sign-in', async () => {
-    const { tab, open } = await show(undefined);
+    const { tab, open } = await show({}, null);
     await open('/runs?status=failed&agent=writer');
     await tab.getByLabel('E-mail address').fill('ana@acme.example');
     await tab.keyboard.press('Enter');
@@ -56,7 +37,7 @@ const HOSTILE =
 
   // Guards: a run that is started in a page is seen to end there, without a reload; a session that ends comes back to it.
   test('a run is started, watched to its end, and found again', async () => {
-    const { tab, complaints, open } = await show(acme);
+    const { tab, complaints, open } = await show();
     await open('/runs');
     await tab.getByRole('link', { name: 'New run' }).click();
     await tab.getByLabel('Prompt').fill('What is 17% of 2340? [[tool:calculator {"expression":"2340*0.17"}]]');
@@ -86,8 +67,8 @@ const HOSTILE =
 
   // Guards: rows that are on screen change where they stand, and new ones wait while somebody points at the list.
   test('a list is kept fresh and does not move under a pointer', async () => {
-    const { body } = await acme.api('POST', '/v1/runs', { agent: 'writer', prompt: 'Slow [[sleep:120000]]' });
-    const { tab, open } = await show(acme);
+    const { body } = await stage.acme.api('POST', '/v1/runs', { agent: 'writer', prompt: 'Slow [[sleep:120000]]' });
+    const { tab, open } = await show();
     await open('/runs');
     const list = tab.getByRole('list', { name: 'Runs' });
     const slow = list.getByRole('link', { name: /writer/ }).filter({ hasText: 'Slow' });
@@ -96,8 +77,8 @@ const HOSTILE =
       .first()
       .waitFor();
     await slow.hover();
-    await acme.run({ agent: 'assistant', prompt: 'A later one' });
-    await acme.cp('POST', `/v1/runs/${body.run_id}/cancel`);
+    await stage.acme.run({ agent: 'assistant', prompt: 'A later one' });
+    await stage.acme.cp('POST', `/v1/runs/${body.run_id}/cancel`);
     await slow.getByText('Cancelled').first().waitFor();
     await tab.getByRole('button', { name: '1 new run' }).waitFor();
     expect(await list.getByText('A later one').count()).toBe(0);
@@ -107,10 +88,10 @@ const HOSTILE =
 
   // Guards: a row that is further down than the newest page and is still said to run, although it has ended long since.
   test('a run below the newest page changes where it stands', async () => {
-    const busy = await service.tenant('acc_busy');
+    const busy = await stage.service.tenant('acc_busy');
     const { body } = await busy.api('POST', '/v1/runs', { agent: 'writer', prompt: 'Far below [[sleep:120000]]' });
     for (let i = 0; i < 55; i++) await busy.api('POST', '/v1/runs', { agent: 'assistant', prompt: `Above it ${i}` });
-    const { tab, open } = await show(busy);
+    const { tab, open } = await show({}, busy);
     await open('/runs');
     const list = tab.getByRole('list', { name: 'Runs' });
     await list.getByRole('link').first().hover();
@@ -129,8 +110,8 @@ const HOSTILE =
 
   // Guards: texts of agents are data; the page's policy and its Markdown take nothing of theirs.
   test('an answer that is written as a page stays a text', async () => {
-    const run = await acme.run({ agent: 'assistant', prompt: HOSTILE });
-    const { tab, complaints, open } = await show(acme);
+    const run = await stage.acme.run({ agent: 'assistant', prompt: HOSTILE });
+    const { tab, complaints, open } = await show();
     await open(`/runs/${run.run_id}`);
     await tab.getByRole('region', { name: 'Answer' }).getByText('bold').first().waitFor();
     await tab.getByRole('region', { name: 'Answer' }).getByRole('strong').first().waitFor();
@@ -141,7 +122,7 @@ const HOSTILE =
 
   // Guards: everything is reached without a pointer; keys are quiet where somebody writes, and can be switched off.
   test('by keyboard alone', async () => {
-    const { tab, open } = await show(acme);
+    const { tab, open } = await show();
     await open('/runs/new');
     await tab.getByLabel('Prompt').waitFor();
     await tab.keyboard.type('g r');
@@ -165,7 +146,7 @@ const HOSTILE =
     await tab.keyboard.press('?');
     await tab.getByRole('dialog', { name: 'Keyboard' }).waitFor();
     await tab.keyboard.press('Escape');
-    await tab.getByRole('button', { name: acme.caller.actor }).click();
+    await tab.getByRole('button', { name: stage.acme.caller.actor }).click();
     await tab.getByRole('checkbox', { name: 'Keys of one letter' }).uncheck();
     await tab.keyboard.press('Escape');
     await tab.locator('#main').focus();
@@ -173,25 +154,17 @@ const HOSTILE =
     expect(await tab.getByRole('dialog', { name: 'Keyboard' }).isVisible()).toBe(false);
   });
 
-  describe.each([
-    ['light', {}],
-    ['dark', {}],
-    ['light', PHONE],
-  ] as const)('in the %s theme', (colorScheme, device) => {
-    // Guards: WCAG 2.2 AA on each page, in both themes and on a phone; nothing wider than the window.
-    test(`axe finds nothing${device === PHONE ? ' on a phone' : ''}`, async () => {
-      const run = await acme.run({ agent: 'assistant', prompt: '[[tool:calculator {"expression":"1+1"}]]' });
-      const shown = await show(acme, { ...device, colorScheme });
-      const pages: readonly [path: string, shown: string][] = [
-        ['/runs', 'list'],
-        ['/runs/new', 'textbox'],
-        [`/runs/${run.run_id}`, 'complementary'],
-        [`/runs/${run.run_id}?tab=timeline&event=1`, 'list'],
-        [`/runs/${run.run_id}?tab=transcript`, 'listitem'],
-        [`/runs/${run.run_id}?tab=context`, 'table'],
-        ['/nowhere', 'heading'],
-      ];
-      await expectAccessible(shown, pages);
-    });
+  // Guards: WCAG 2.2 AA on each page, in both themes, at a desk and on a phone; nothing wider than the window.
+  testAccessibility(stage, async () => {
+    const run = await stage.acme.run({ agent: 'assistant', prompt: '[[tool:calculator {"expression":"1+1"}]]' });
+    return [
+      ['/runs', 'list'],
+      ['/runs/new', 'textbox'],
+      [`/runs/${run.run_id}`, 'complementary'],
+      [`/runs/${run.run_id}?tab=timeline&event=1`, 'list'],
+      [`/runs/${run.run_id}?tab=transcript`, 'listitem'],
+      [`/runs/${run.run_id}?tab=context`, 'table'],
+      ['/nowhere', 'heading'],
+    ];
   });
 });

@@ -1,43 +1,24 @@
 /** The console's views of everything that is neither run, project nor inbox: what is shown is real, what is pressed works. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page as Tab } from 'playwright-core';
+import { afterAll, expect, test } from '@jest/globals';
+import type { Page as Tab } from 'playwright-core';
 import { present } from '../../src/platform/core/present.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
-import { launchBrowser } from '../support/programs/chromium.ts';
-import { isMissing, reasonOf } from '../support/programs/missing.ts';
 import { codeOf } from '../support/service/otp.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
-import { expectAccessible } from './accessible.ts';
-import { openConsole, PHONE, type ConsoleTab } from './browser.ts';
+import { eventually, startTestService } from '../support/service/service.ts';
+import { testAccessibility } from '../support/console/accessible.ts';
+import { describeConsole } from '../support/console/stage.ts';
 
-const launched = launchBrowser();
-const isWithout = isMissing('views of the console in a browser', await reasonOf(launched));
+let receiver: WebhookReceiver | undefined;
+let isTaking = false;
+const start = async () => {
+  receiver = await startWebhookReceiver(() => (isTaking ? 200 : { status: 500, body: 'out of order' }));
+  const env = { EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_RETRY_INITIAL: '1ms' };
+  return startTestService({ env });
+};
 
-(isWithout ? describe.skip : describe)('sections', () => {
-  let receiver: WebhookReceiver;
-  let isTaking = false;
-  let service: TestService;
-  let browser: Browser;
-  let acme: Tenant;
-  let opened: ConsoleTab;
-  const show = async (options = {}) => (opened = await openConsole(browser, service, acme, options));
-
-  beforeAll(async () => {
-    receiver = await startWebhookReceiver(() => (isTaking ? 200 : { status: 500, body: 'out of order' }));
-    const env = {
-      EGRESS_ALLOWLIST: receiver.hostAndPort,
-      WEBHOOK_ALLOW_HTTP: 'true',
-      WEBHOOK_RETRY_INITIAL: '1ms',
-    };
-    [service, browser] = await Promise.all([startTestService({ env }), launched]);
-    acme = await service.tenant('acc_acme');
-  }, 90_000);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-    await receiver?.close();
-  });
-  afterEach(() => opened?.context.close());
+describeConsole('sections', { start }, (stage) => {
+  const { show } = stage;
+  afterAll(() => receiver?.close());
 
   /** Types the code that the request which is asked about was mailed. */
   async function confirm(tab: Tab, press: () => Promise<void>): Promise<void> {
@@ -56,13 +37,13 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await open('/webhooks');
     await tab.getByRole('button', { name: 'New endpoint' }).first().click();
     const form = tab.getByRole('dialog', { name: 'New endpoint' });
-    await form.getByRole('textbox', { name: 'Url' }).fill(receiver.url);
+    await form.getByRole('textbox', { name: 'Url' }).fill(present(receiver).url);
     await form.getByRole('button', { name: 'New endpoint' }).click();
     const secret = tab.getByRole('dialog', { name: 'The signing secret' });
     await secret.getByText(/^whsec_/).waitFor();
     await secret.getByRole('button', { name: 'I have kept it' }).click();
-    await acme.run({ agent: 'assistant', prompt: 'Tell the world' });
-    await tab.getByRole('link', { name: receiver.url }).click();
+    await stage.acme.run({ agent: 'assistant', prompt: 'Tell the world' });
+    await tab.getByRole('link', { name: present(receiver).url }).click();
     const delivery = tab.getByRole('list', { name: 'Deliveries' }).getByRole('listitem').first();
     await delivery.getByText('Given up').waitFor();
     await delivery.getByText('run.succeeded').click();
@@ -76,16 +57,15 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await tab.getByRole('button', { name: 'Delete' }).click();
     await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await tab.getByRole('heading', { name: 'No endpoint yet' }).waitFor();
-    const { body } = await acme.cp('GET', '/v1/webhook-deliveries/endpoints');
+    const { body } = await stage.acme.cp('GET', '/v1/webhook-deliveries/endpoints');
     expect(body.data).toEqual([]);
   });
 
   // Guards: who has the address and nothing else: three real actions, each of which shows that it is done.
   test('the first five minutes: a run, an approval, a webhook that arrives', async () => {
     isTaking = true;
-    const newcomer = await service.tenant('acc_newcomer');
-    opened = await openConsole(browser, service, newcomer);
-    const { tab, open, complaints } = opened;
+    const newcomer = await stage.service.tenant('acc_newcomer');
+    const { tab, open, complaints } = await show({}, newcomer);
     const step = (name: string) => tab.getByRole('listitem', { name });
     await open('/runs');
     await tab.getByRole('link', { name: 'The first five minutes' }).click();
@@ -98,10 +78,10 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await tab.getByText(`${newcomer.caller.actor} approved`).waitFor();
     await open('/welcome');
     await step('Approve a project').getByText('done', { exact: true }).waitFor();
-    await step('See a webhook arrive').getByLabel('Address').fill(receiver.url);
+    await step('See a webhook arrive').getByLabel('Address').fill(present(receiver).url);
     await step('See a webhook arrive').getByRole('button', { name: 'Register it and send one' }).click();
     await step('See a webhook arrive').getByText('done', { exact: true }).waitFor();
-    expect(receiver.received.some(({ body }) => body.includes('run.succeeded'))).toBe(true);
+    expect(present(receiver).received.some(({ body }) => body.includes('run.succeeded'))).toBe(true);
     expect(complaints).toEqual([]);
   });
 
@@ -115,7 +95,7 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await confirm(tab, () => tab.getByRole('button', { name: 'Set', exact: true }).click());
     await tab.getByRole('button', { name: 'Replace' }).waitFor();
     expect(await tab.content()).not.toContain('sk-ant-canary');
-    const { body } = await acme.cp('GET', '/v1/integrations/anthropic');
+    const { body } = await stage.acme.cp('GET', '/v1/integrations/anthropic');
     expect(body.credentials_set).toBe(1);
     await confirm(tab, () => tab.getByRole('button', { name: 'Take away' }).click());
     await tab.getByRole('button', { name: 'Set', exact: true }).waitFor();
@@ -133,7 +113,7 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await box.getByText('That was not the code').waitFor();
     await box.getByRole('button', { name: 'Cancel' }).click();
     await tab.getByText('It was not confirmed. Nothing was changed.').waitFor();
-    const { body } = await acme.cp('GET', '/v1/integrations/openai');
+    const { body } = await stage.acme.cp('GET', '/v1/integrations/openai');
     expect(body.credentials_set).toBe(0);
   });
 
@@ -160,7 +140,7 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     }
     await box.waitFor({ state: 'detached' });
     await eventually(async () => {
-      const { body } = await acme.cp('GET', '/v1/integrations/slack');
+      const { body } = await stage.acme.cp('GET', '/v1/integrations/slack');
       expect(body.credentials_set).toBe(2);
     });
   });
@@ -178,10 +158,10 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await invite.getByLabel('Role').selectOption('admin');
     await invite.getByRole('button', { name: 'Invite' }).click();
     const invited = tab.getByRole('dialog', { name: 'ana@example.com may sign in now' });
-    await invited.getByText(`${service.baseUrl}/console`).waitFor();
+    await invited.getByText(`${stage.service.baseUrl}/console`).waitFor();
     await invited.getByRole('button', { name: 'Done' }).click();
     await tab.getByRole('row', { name: /ana@example.com admin/ }).waitFor();
-    const { body: members } = await acme.cp('GET', `/v1/workspaces/${acme.caller.workspaceId}/members`);
+    const { body: members } = await stage.acme.cp('GET', `/v1/workspaces/${stage.acme.caller.workspaceId}/members`);
     expect(members.data).toContainEqual(expect.objectContaining({ email: 'ana@example.com', role: 'admin' }));
 
     await tab.getByRole('tab', { name: 'API keys' }).click();
@@ -235,33 +215,24 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await tab.getByRole('heading', { name: 'Nothing is close to that' }).waitFor();
   });
 
-  describe.each([
-    ['light', {}],
-    ['dark', {}],
-    ['light', PHONE],
-  ] as const)('in the %s theme', (colorScheme, device) => {
-    // Guards: WCAG 2.2 AA on each page, in both themes and on a phone; nothing wider than the window.
-    test(`axe finds nothing${device === PHONE ? ' on a phone' : ''}`, async () => {
-      await acme.run({ agent: 'assistant', prompt: 'Something that costs' });
-      const { tab, open, complaints } = await show({ ...device, colorScheme });
-      const pages: readonly [path: string, shown: string][] = [
-        ['/costs?by=day', 'table'],
-        ['/webhooks', 'heading'],
-        ['/webhooks?tab=destinations', 'heading'],
-        ['/catalog?id=assistant', 'region'],
-        ['/catalog?tab=workflows&id=blog-post', 'region'],
-        ['/catalog?tab=tools&id=calculator', 'region'],
-        ['/memory', 'search'],
-        ['/schedules', 'table'],
-        ['/workspace', 'table'],
-        ['/workspace?tab=integrations&id=anthropic', 'region'],
-        ['/workspace?tab=billing', 'region'],
-        ['/workspace?tab=audit', 'table'],
-        ['/health', 'table'],
-        ['/welcome', 'list'],
-      ];
-      await expectAccessible({ tab, open }, pages);
-      expect(complaints).toEqual([]);
-    });
+  // Guards: WCAG 2.2 AA on each page, in both themes, at a desk and on a phone; nothing wider than the window.
+  testAccessibility(stage, async () => {
+    await stage.acme.run({ agent: 'assistant', prompt: 'Something that costs' });
+    return [
+      ['/costs?by=day', 'table'],
+      ['/webhooks', 'heading'],
+      ['/webhooks?tab=destinations', 'heading'],
+      ['/catalog?id=assistant', 'region'],
+      ['/catalog?tab=workflows&id=blog-post', 'region'],
+      ['/catalog?tab=tools&id=calculator', 'region'],
+      ['/memory', 'search'],
+      ['/schedules', 'table'],
+      ['/workspace', 'table'],
+      ['/workspace?tab=integrations&id=anthropic', 'region'],
+      ['/workspace?tab=billing', 'region'],
+      ['/workspace?tab=audit', 'table'],
+      ['/health', 'table'],
+      ['/welcome', 'list'],
+    ];
   });
 });

@@ -1,6 +1,6 @@
 /** A signed-in tab of the console, which remembers what the browser complained of. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page as Tab } from 'playwright-core';
-import type { Tenant, TestService } from '../support/service/service.ts';
+import type { Tenant, TestService } from '../service/service.ts';
 
 export interface ConsoleTab {
   tab: Tab;
