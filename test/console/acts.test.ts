@@ -248,10 +248,14 @@ describeConsole('acts', {}, (stage) => {
   });
 
   // Guards: WCAG 2.2 AA where something is chosen, estimated or asked for; nothing wider than the window.
-  testAccessibility(stage, async () => [
-    [`/projects/${await started({ cost_budget_usd: '1' })}`, 'textbox'],
-    ['/runs/new', 'textbox'],
-    ['/runs?status=failed', 'list'],
-    ['/costs', 'table'],
-  ]);
+  testAccessibility(
+    stage,
+    async () => [
+      [`/projects/${await started({ cost_budget_usd: '1' })}`, 'textbox'],
+      ['/runs/new', 'textbox'],
+      ['/runs?status=failed', 'list'],
+      ['/costs', 'table'],
+    ],
+    { onPhone: 'dark' },
+  );
 });

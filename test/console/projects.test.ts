@@ -129,7 +129,10 @@ describeConsole('projects and what waits', {}, (stage) => {
       await tab.locator('#main').focus();
       await tab.keyboard.press('g');
       await tab.keyboard.press('i');
-      const row = tab.getByRole('list', { name: 'Waits' }).getByRole('link').first();
+      const row = tab
+        .getByRole('list', { name: 'Waits' })
+        .getByRole('link', { name: /Rejected by keys/ })
+        .first();
       await row.getByText('Rejected by keys').waitFor();
       await tab.keyboard.press('j');
       await tab.keyboard.press('Enter');
