@@ -17,7 +17,7 @@ import { testAccessibility } from '../support/console/accessible.ts';
 import { describeConsole } from '../support/console/stage.ts';
 import { isWiderThanItsWindow, PHONE } from '../support/console/browser.ts';
 
-describeConsole('acts', {}, (stage) => {
+await describeConsole('acts', {}, (stage) => {
   const { show } = stage;
   beforeAll(async () => {
     await makeTemplate(stage.acme, 'story', [

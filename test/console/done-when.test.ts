@@ -26,7 +26,7 @@ const start = async () => {
   return startTestService({ env, log: mails.log });
 };
 
-describeConsole('who has the address and nothing else', { start }, (stage) => {
+await describeConsole('who has the address and nothing else', { start }, (stage) => {
   // Both stay open from one deed to the next.
   let desk: ConsoleTab;
   let phone: ConsoleTab;

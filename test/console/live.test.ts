@@ -19,7 +19,7 @@ const start = async () => {
   return startTestService({ env });
 };
 
-describeConsole('live', { start }, (stage) => {
+await describeConsole('live', { start }, (stage) => {
   const { show } = stage;
   afterAll(() => provider?.close());
   beforeEach(() => present(provider).reset());

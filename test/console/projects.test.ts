@@ -10,7 +10,7 @@ import { isWiderThanItsWindow, PHONE } from '../support/console/browser.ts';
 
 const BRIEF = 'Why small teams should write their decisions down';
 
-describeConsole('projects and what waits', {}, (stage) => {
+await describeConsole('projects and what waits', {}, (stage) => {
   const { show } = stage;
 
   describe('projects', () => {

@@ -11,7 +11,7 @@ const HOSTILE =
 const inbox = openInbox();
 const start = () => startTestService({ log: inbox.log, env: { ENVIRONMENT_NAME: 'tests <&>' } });
 
-describeConsole('the frame and its runs', { start }, (stage) => {
+await describeConsole('the frame and its runs', { start }, (stage) => {
   const { show } = stage;
   beforeAll(async () => {
     await stage.service.tenant('acc_empty');

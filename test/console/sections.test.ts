@@ -16,7 +16,7 @@ const start = async () => {
   return startTestService({ env });
 };
 
-describeConsole('sections', { start }, (stage) => {
+await describeConsole('sections', { start }, (stage) => {
   const { show } = stage;
   afterAll(() => receiver?.close());
 

@@ -769,7 +769,7 @@ export const attachmentsUpload = <ThrowOnError extends boolean = true>(options: 
 export const attachmentsPrepare = <ThrowOnError extends boolean = true>(options: Options<AttachmentsPrepareData, ThrowOnError>): RequestResult<AttachmentsPrepareResponses, AttachmentsPrepareErrors, ThrowOnError, 'data'> => options.client.post<AttachmentsPrepareResponses, AttachmentsPrepareErrors, ThrowOnError, 'data'>({
     ...formDataBodySerializer,
     responseStyle: 'data',
-    url: '/api/v1/cp/v1/attachments',
+    url: '/api/v1/cp/v1/files/upload',
     ...options,
     headers: {
         'Content-Type': null,

@@ -8300,7 +8300,7 @@ export type AttachmentsPrepareData = {
     };
     path?: never;
     query?: never;
-    url: '/api/v1/cp/v1/attachments';
+    url: '/api/v1/cp/v1/files/upload';
 };
 
 export type AttachmentsPrepareErrors = {

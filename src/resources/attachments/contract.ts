@@ -55,7 +55,7 @@ export const prepareAttachments = endpoint({
   id: 'attachments.prepare',
   surface: 'control-plane',
   method: 'post',
-  path: '/v1/attachments',
+  path: '/v1/files/upload',
   credential: 'session',
   audited: false,
   summary: 'Upload reference files for a project that is about to be started',

@@ -211,7 +211,7 @@ test('long names', () => {
 
 describe('files that are there before their project starts', () => {
   const prepare = async (name: string, tenant = acme): Promise<string> => {
-    const { status, body } = await tenant.cp('POST', '/v1/attachments', form([name, name]));
+    const { status, body } = await tenant.cp('POST', '/v1/files/upload', form([name, name]));
     expect(status).toBe(201);
     return body.data[0].id;
   };

@@ -10,9 +10,6 @@ import { isMissing, reasonOf } from '../programs/missing.ts';
 import { startTestService, type Tenant, type TestService } from '../service/service.ts';
 import { openConsole, type ConsoleTab } from './browser.ts';
 
-const launched = launchBrowser();
-const reason = await reasonOf(launched);
-
 export interface Stage {
   /** These are there from the first test on. */
   readonly service: TestService;
@@ -27,9 +24,18 @@ interface StageOptions {
   start?: () => Promise<TestService>;
 }
 
-/** Describes tests in a browser, which are skipped where there is none. @param what would not be proved then */
-export function describeConsole(what: string, { start }: StageOptions, tests: (stage: Stage) => void): void {
-  const isWithout = isMissing(`${what} in the console`, reason);
+/**
+ * Describes tests in a browser of their own, which are skipped where none can be started. It has to be awaited.
+ * @param what would not be proved then
+ */
+export async function describeConsole(
+  what: string,
+  { start }: StageOptions,
+  tests: (stage: Stage) => void,
+): Promise<void> {
+  // This module is shared by all files that one worker runs, and each of them closes its browser.
+  const launched = launchBrowser();
+  const isWithout = isMissing(`${what} in the console`, await reasonOf(launched));
   (isWithout ? describe.skip : describe)(what, () => {
     let set: Pick<Stage, 'service' | 'browser' | 'acme'> | undefined;
     const opened: ConsoleTab[] = [];

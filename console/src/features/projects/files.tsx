@@ -20,7 +20,7 @@ const formOf = (files: readonly File[]): FormData => {
 
 /** Uploads files for a project that is about to be started. @returns their ids */
 export async function prepare(files: readonly File[]): Promise<string[]> {
-  const { data } = await post<AttachmentsListResponse>('/v1/attachments', formOf(files));
+  const { data } = await post<AttachmentsListResponse>('/v1/files/upload', formOf(files));
   return data.map(({ id }) => id);
 }
 
