@@ -3,7 +3,7 @@
  * first asked for, in the version that stands here.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +21,7 @@ interface Scores {
 }
 
 interface Report {
+  finalDisplayedUrl: string;
   runtimeError?: { message: string };
   audits: Record<string, { title: string; score: number | null; displayValue?: string }>;
   categories: Record<string, { score: number; auditRefs: { id: string; weight: number }[] }>;
@@ -32,6 +33,8 @@ async function installed(): Promise<string> {
   const folder = inCache(`lighthouse-${VERSION}`);
   await makeOnce(folder, async (unfinished) => {
     await mkdir(unfinished);
+    // Without one of its own npm would install into the package of the product.
+    await writeFile(join(unfinished, 'package.json'), '{"private":true}\n');
     const args = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', `lighthouse@${VERSION}`];
     await run('npm', args, { cwd: unfinished });
   });
@@ -44,6 +47,9 @@ export async function lighthouse(url: string, session: string): Promise<Scores> 
   const folder = await mkdtemp(join(tmpdir(), 'lighthouse-'));
   try {
     const file = join(folder, 'report.json');
+    // A command line is shown to everybody on the machine, and in the error of a command that fails.
+    const headers = join(folder, 'headers.json');
+    await writeFile(headers, JSON.stringify({ Cookie: `service_session=${session}` }));
     const args = [
       program,
       url,
@@ -52,11 +58,14 @@ export async function lighthouse(url: string, session: string): Promise<Scores> 
       '--output=json',
       `--output-path=${file}`,
       `--only-categories=${CATEGORIES.join(',')}`,
-      `--extra-headers=${JSON.stringify({ Cookie: `service_session=${session}` })}`,
+      `--extra-headers=${headers}`,
       '--chrome-flags=--headless=new --no-sandbox',
     ];
     await run(process.execPath, args, { env: { ...process.env, CHROME_PATH: await chromiumPath() } });
     const report: Report = JSON.parse(await readFile(file, 'utf8'));
+    // The page of sign-in is a quick one too.
+    if (report.finalDisplayedUrl !== url)
+      throw new Error(`looked at ${report.finalDisplayedUrl} in the place of ${url}`);
     return scoresIn(report);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -96,16 +96,17 @@ export function RunList({ query, rows, scroller, chosen, onChoose }: RunListProp
             </li>
           ))}
         </ul>
-        <p className="flex min-h-10 items-center justify-center gap-2 text-xs text-soft">
-          {isFetchNextPageError ? (
-            <Button onClick={() => void fetchNextPage()}>Load older runs</Button>
-          ) : hasNextPage ? (
-            `${count(rows.length)} found so far; looking further`
-          ) : (
-            `That is all: ${count(rows.length)}`
-          )}
-        </p>
       </div>
+      {/* It stands below the list, not in it: each page that comes would move it. */}
+      <p className="flex min-h-8 shrink-0 items-center justify-center gap-2 border-t bg-surface text-xs text-soft">
+        {isFetchNextPageError ? (
+          <Button onClick={() => void fetchNextPage()}>Load older runs</Button>
+        ) : hasNextPage ? (
+          `${count(rows.length)} found so far; looking further`
+        ) : (
+          `That is all: ${count(rows.length)}`
+        )}
+      </p>
     </>
   );
 }
