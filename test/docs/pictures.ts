@@ -1,7 +1,8 @@
 /**
  * `npm run docs:pictures`: the pictures of `docs/guide/console.md`, of the service that `npm start` runs. It starts a few runs and
- * a project there, which waits for its approval.
+ * a project there, which waits for its approval. The pictures of the first deeds are those of the test that does them.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readCredentials } from '../../src/embedded/credentials.ts';
@@ -65,3 +66,7 @@ await picture('costs', '/costs', 'Tokens in, out');
 await picture('health', '/health', 'workers');
 await picture('integrations', '/workspace?tab=integrations&id=anthropic', 'API key');
 await browser.close();
+execFileSync('npm', ['test', '--', 'test/console/done-when'], {
+  stdio: 'inherit',
+  env: { ...process.env, PICTURES: FOLDER },
+});
