@@ -32,8 +32,8 @@ const TOLD_MS = 12_000;
 /** For so long calls of an API that lost an answer count as made during a fault. */
 const FAULT_MS = 1_000;
 
-/** Written by triggers, in the statements of what they count. */
-const BY_TRIGGERS = ['tally_deltas'];
+/** Written by triggers, in the statements of what they count, or what they make to be found. */
+const BY_TRIGGERS = ['tally_deltas', 'search_documents'];
 
 await prove(
   { name: 'acks', claim: 'R7', title: 'answers lost between the parts after what was asked was carried out' },

@@ -151,7 +151,8 @@ test('what is due is counted', async () => {
   const runs = present(behind.find(({ chore }) => chore === 'startRuns'));
   expect(runs.due).toBeGreaterThan(100);
   expect(runs.overdueS).toBeGreaterThan(500);
-  expect(behind.map(({ chore }) => chore).sort()).toEqual([...CHORES].sort());
+  // Two of the chores do a second thing, which has a count of its own.
+  expect(behind.map(({ chore }) => chore).sort()).toEqual([...CHORES, 'fillSearch', 'tellSpending'].sort());
   await rows(sql`delete from runs where id like 'older-%'`);
 });
 

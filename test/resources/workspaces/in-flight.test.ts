@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { present } from '../../../src/platform/core/present.ts';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { attachmentForm, picture, workflowOf } from '../../support/fixtures/belongings.ts';
-import { endpoints, fillPath } from '../../support/http/endpoints.ts';
+import { endpoints, fillPath, parameterNames } from '../../support/http/endpoints.ts';
 import { INTERNAL_CALLER } from '../../support/http/send.ts';
 import {
   sessionFor,
@@ -52,7 +52,10 @@ async function prepare(): Promise<{ tenant: Tenant; workspaceId: string; address
   return {
     tenant,
     workspaceId,
-    address: (endpoint) => `${service.baseUrl}/api/v1/cp${fillPath(endpoint, present(ids[endpoint.id]))}`,
+    address(endpoint) {
+      const named = parameterNames(endpoint).length ? present(ids[endpoint.id]) : {};
+      return `${service.baseUrl}/api/v1/cp${fillPath(endpoint, named)}`;
+    },
   };
 }
 
