@@ -33,7 +33,7 @@ export function composeKnowledge(
   return {
     stores,
     agentMemory: createAgentMemory(memory),
-    attachments: createAttachmentService({ store: stores.attachments, files, workspaces }),
+    attachments: createAttachmentService({ store: stores.attachments, files, workspaces, log }),
     loadBeginning: createBeginnings({
       store: stores.memory,
       models,

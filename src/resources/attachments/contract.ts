@@ -1,11 +1,23 @@
 /** The HTTP contract of reference files, and the one way to download any file by its id. */
 import { z } from 'zod';
+import { DOCUMENT_KINDS, DOCUMENT_PROBLEMS, DOCUMENT_UNITS } from '../../platform/documents/model.ts';
 import { BINARY, endpoint } from '../../platform/http/endpoint.ts';
 import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { MAX_NEW_FILES } from '../projects/model.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from './model.ts';
 
 const ProjectPath = z.object({ project_id: z.string() });
+
+const Reading = z
+  .object({
+    kind: z.enum(DOCUMENT_KINDS).nullable().describe('Null where it cannot be read'),
+    readable: z.boolean(),
+    unit: z.enum(DOCUMENT_UNITS).nullable().describe('What it is counted in; null for a text that is read as one'),
+    count: z.int().nullable().describe('How many of that there are'),
+    problem: z.enum(DOCUMENT_PROBLEMS).nullable().describe('Why it cannot be read'),
+    summary: z.string().describe('All of it in words, such as `20 pages of text`, or why it cannot be read'),
+  })
+  .meta({ id: 'Reading' });
 
 const Attachment = z
   .object({
@@ -14,6 +26,7 @@ const Attachment = z
     content_type: z.string(),
     size_bytes: z.int(),
     sha256: z.string(),
+    reading: Reading.nullable().describe('What an agent reads it as; null where nobody has looked yet'),
     created_at: Timestamp,
   })
   .meta({ id: 'Attachment' });

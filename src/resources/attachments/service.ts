@@ -1,10 +1,13 @@
 /** What a caller can do with reference files. */
 import { validate as isUuid } from 'uuid';
 import { newUuid } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
+import { lookAtDocument } from '../../platform/documents/documents.ts';
+import type { Reading } from '../../platform/documents/model.ts';
 import type { FileStore } from '../../platform/files/files.ts';
-import type { FileReply, ReceiveFiles } from '../../platform/http/endpoint.ts';
+import type { FileReply, ReceivedFile, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import { isActiveType } from '../../platform/http/uploads.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { attachmentName, type AttachmentOwner } from './model.ts';
@@ -16,9 +19,24 @@ interface Dependencies {
   store: AttachmentStore;
   files: FileStore;
   workspaces: Pick<WorkspaceStore, 'whileOpen'>;
+  log: Log;
 }
 
-export const createAttachmentService = ({ store, files, workspaces }: Dependencies) => {
+/** An upload waits so long to be told what its files are read as, all together. */
+const LOOK_MS = 20_000;
+
+export const createAttachmentService = ({ store, files, workspaces, log }: Dependencies) => {
+  /** @returns null where nobody could look; an upload does not fail by that */
+  async function look({ key, filename }: ReceivedFile, signal: AbortSignal): Promise<Reading | null> {
+    try {
+      signal.throwIfAborted();
+      return await lookAtDocument({ bytes: await files.get(key), filename }, signal);
+    } catch (err) {
+      log.warn({ err }, 'an upload was kept, and not looked at');
+      return null;
+    }
+  }
+
   /** @param insert resolves to false where what the files were to lie beside is gone */
   async function receive(
     customerId: string,
@@ -29,12 +47,13 @@ export const createAttachmentService = ({ store, files, workspaces }: Dependenci
   ) {
     const to = { files, newKey: () => `attachments/${customerId}/${newUuid()}` };
     const ids = await receiveFiles(to, async (received) => {
-      const rows = received.map(({ key, filename, ...file }) => ({
-        ...file,
-        id: newUuid(),
-        filename: attachmentName(filename),
-        fileKey: key,
-      }));
+      const signal = AbortSignal.timeout(LOOK_MS);
+      const rows: NewAttachment[] = [];
+      for (const file of received) {
+        const { key, filename, ...about } = file;
+        const reading = await look(file, signal);
+        rows.push({ ...about, id: newUuid(), filename: attachmentName(filename), fileKey: key, reading });
+      }
       // The owner may have gone while the bytes came, or the workspace may have begun to end, with all its files.
       if (!(await workspaces.whileOpen(customerId, () => insert(rows)))) throw gone();
       return rows.map(({ id }) => id);
@@ -128,11 +147,12 @@ const projectEnded = () => new Problem('project_ended', 'the project has been ab
 
 const listed = (rows: readonly Attachment[]) => ({ data: rows.map(wire), meta: { total: rows.length } });
 
-const wire = ({ id, filename, contentType, sizeBytes, sha256, createdAt }: Attachment) => ({
+const wire = ({ id, filename, contentType, sizeBytes, sha256, reading, createdAt }: Attachment) => ({
   id,
   filename,
   content_type: contentType,
   size_bytes: sizeBytes,
   sha256,
+  reading,
   created_at: createdAt,
 });

@@ -9,7 +9,10 @@ import { attachments } from './table.ts';
 
 export type AttachmentStore = ReturnType<typeof createAttachmentStore>;
 export type Attachment = typeof attachments.$inferSelect;
-export type NewAttachment = Pick<Attachment, 'id' | 'filename' | 'contentType' | 'sizeBytes' | 'sha256' | 'fileKey'>;
+export type NewAttachment = Pick<
+  Attachment,
+  'id' | 'filename' | 'contentType' | 'sizeBytes' | 'sha256' | 'fileKey' | 'reading'
+>;
 
 const ofOwner = (customerId: string, { kind, id }: AttachmentOwner) =>
   and(eq(attachments.customerId, customerId), eq(attachments.ownerKind, kind), eq(attachments.ownerId, id));
@@ -70,11 +73,11 @@ export const createAttachmentStore = (db: Database) => ({
     const inserted = await db.rows(sql`
       with job as (select n, customer_id from scheduled_jobs where n = ${n} and customer_id = ${customerId} for share)
       insert into attachments (id, customer_id, owner_kind, owner_id, filename, content_type, size_bytes, sha256,
-        file_key)
+        file_key, reading)
       select f.id, job.customer_id, 'scheduled_job', job.n::text, f.filename, f."contentType", f."sizeBytes", f.sha256,
-        f."fileKey"
+        f."fileKey", f.reading
       from job, jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as f(id uuid, filename text,
-        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text)
+        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text, reading jsonb)
       returning id`);
     return inserted.length > 0;
   },
@@ -85,11 +88,11 @@ export const createAttachmentStore = (db: Database) => ({
       with thread as (
         select id, customer_id from chat_threads where id = ${threadId}::uuid and customer_id = ${customerId} for share)
       insert into attachments (id, customer_id, owner_kind, owner_id, filename, content_type, size_bytes, sha256,
-        file_key)
+        file_key, reading)
       select f.id, thread.customer_id, 'chat_thread', thread.id::text, f.filename, f."contentType", f."sizeBytes",
-        f.sha256, f."fileKey"
+        f.sha256, f."fileKey", f.reading
       from thread, jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as f(id uuid, filename text,
-        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text)
+        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text, reading jsonb)
       returning id`);
     return inserted.length > 0;
   },
@@ -112,10 +115,11 @@ export const createAttachmentStore = (db: Database) => ({
   async insertOfProject(customerId: string, projectId: string, files: readonly NewAttachment[]): Promise<boolean> {
     const inserted = await db.rows(sql`
       insert into attachments (id, customer_id, owner_kind, owner_id, filename, content_type, size_bytes, sha256,
-        file_key)
-      select f.id, p.customer_id, 'project', p.id, f.filename, f."contentType", f."sizeBytes", f.sha256, f."fileKey"
+        file_key, reading)
+      select f.id, p.customer_id, 'project', p.id, f.filename, f."contentType", f."sizeBytes", f.sha256, f."fileKey",
+        f.reading
       from projects p, jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as f(id uuid, filename text,
-        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text)
+        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text, reading jsonb)
       where p.id = ${projectId} and p.customer_id = ${customerId} and p.status <> 'abandoned'
       returning id`);
     return inserted.length > 0;

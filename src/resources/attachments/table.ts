@@ -1,6 +1,7 @@
 /** Reference files that people put beside a project, a scheduled job or a chat thread. The bytes are in file storage. */
-import { bigint, index, pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import { bigint, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { createdAt } from '../../platform/db/columns.ts';
+import type { Reading } from '../../platform/documents/model.ts';
 import type { AttachmentOwner } from './model.ts';
 import { workspaces } from '../workspaces/table.ts';
 
@@ -20,6 +21,8 @@ export const attachments = pgTable(
     sha256: text('sha256').notNull(),
     /** File storage keeps it under this key, which is never a caller's text. */
     fileKey: text('file_key').notNull(),
+    /** What an agent will read it as. Null: nobody has looked, so that it is seen when it is read. */
+    reading: jsonb('reading').$type<Reading>(),
     createdAt: createdAt(),
   },
   // It serves the list of one owner, oldest first, as ids are UUIDv7.

@@ -14,8 +14,20 @@ export function titleFrom(content: string): string {
         .trimEnd()}…`;
 }
 
+interface AttachedFile {
+  id: string;
+  filename: string;
+  reading: { summary: string } | null;
+}
+
 /**
- * @returns what the agent is told: the files of a message are named, and it reads them with the tool `read_attachment`
+ * @returns what the agent is told: the files of a message are named, with what they are, and it reads them with the tool
+ * `read_attachment`
  */
-export const promptOf = (content: string, files: readonly { id: string; filename: string }[]): string =>
-  [content, ...files.map(({ id, filename }) => `[attached: ${filename}, id ${id}]`)].join('\n\n');
+export const promptOf = (content: string, files: readonly AttachedFile[]): string =>
+  [
+    content,
+    ...files.map(
+      ({ id, filename, reading }) => `[attached: ${filename}, ${reading ? `${reading.summary}, ` : ''}id ${id}]`,
+    ),
+  ].join('\n\n');

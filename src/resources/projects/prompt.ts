@@ -23,7 +23,13 @@ export interface StepContext {
   artifacts: readonly { phaseSlug: string; version: number; content: unknown }[];
   /** Outputs of the steps before it in its phase. The output of a gate is the decision, with comment and payload. */
   inputs: readonly { stepSlug: string; title: string; output: unknown }[];
-  attachments: readonly { id: string; filename: string; contentType: string; sizeBytes: number }[];
+  attachments: readonly {
+    id: string;
+    filename: string;
+    contentType: string;
+    sizeBytes: number;
+    reading?: string | null;
+  }[];
 }
 
 /** The limit of one piece of material, in characters. The agent can read the rest with a tool. */
@@ -69,7 +75,9 @@ export function stepPrompt(context: StepContext): string {
       section(
         'Attachments (read them with read_attachment)',
         attachments
-          .map((file) => `- ${file.filename}, ${file.contentType}, ${file.sizeBytes} bytes, id ${file.id}`)
+          .map(({ id, filename, contentType, sizeBytes, reading }) =>
+            [`- ${filename}`, contentType, `${sizeBytes} bytes`, ...(reading ? [reading] : []), `id ${id}`].join(', '),
+          )
           .join('\n'),
       ),
     step.outputSchema &&

@@ -53,19 +53,35 @@ test('keeps files beside a project', async () => {
   const text = 'Zeile ä\n'.repeat(20_000);
   const made = await upload(id, form(['Über 🪁.md', text], ['empty.txt', ''], ['data.csv', 'a,b']));
   expect(made.status).toBe(201);
-  const row = (filename: string, content_type: string, content: string) => ({
+  const row = (filename: string, content_type: string, content: string, reading: unknown) => ({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     filename,
     content_type,
     size_bytes: Buffer.byteLength(content),
     sha256: createHash('sha256').update(content).digest('hex'),
+    reading,
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  const textOf = (summary: string) => ({
+    kind: 'text',
+    readable: true,
+    unit: null,
+    count: null,
+    problem: null,
+    summary,
   });
   expect(made.body).toEqual({
     data: [
-      row('Über 🪁.md', 'text/markdown', text),
-      row('empty.txt', 'text/plain', ''),
-      row('data.csv', 'text/csv', 'a,b'),
+      row('Über 🪁.md', 'text/markdown', text, textOf('text of 160,000 characters')),
+      row('empty.txt', 'text/plain', '', {
+        kind: null,
+        readable: false,
+        unit: null,
+        count: null,
+        problem: 'empty',
+        summary: 'cannot be read: it is empty',
+      }),
+      row('data.csv', 'text/csv', 'a,b', { ...textOf('table (CSV) of 3 characters'), kind: 'csv' }),
     ],
     meta: { total: 3 },
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { pdfOfPages, textOf } from '../../support/documents/pdf.ts';
 import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { itemAt } from '../../../src/platform/core/present.ts';
@@ -151,13 +152,39 @@ describe('files of a thread', () => {
     const { body } = await say(id, READ, { attachment_ids: [file] });
     expect((await tenant.waitForRun(body.run_id)).output).toContain('The sky is green on Tuesdays.');
     const { data } = await messagesOf(id);
-    expect(data[0].content).toBe(`${READ}\n\n[attached: facts.txt, id ${file}]`);
+    expect(data[0].content).toBe(`${READ}\n\n[attached: facts.txt, text of 29 characters, id ${file}]`);
 
     const foreign = `[[tool:read_attachment {"id":"${file}"}]]`;
     const { body: refused } = await say(other, foreign);
     expect((await tenant.waitForRun(refused.run_id)).output).not.toContain('green');
     const outside = await tenant.run({ agent: 'assistant', prompt: foreign });
     expect(outside.output ?? '').not.toContain('green');
+  });
+
+  // Guards: a document is told for what it is where it is uploaded and in the message, and is read by the page.
+  test('are documents, which are read by the page', async () => {
+    const id = await begin();
+    const pages = ['The kite flies on Monday.', 'The kite flies on Tuesday.', 'The kite flies on Friday.'];
+    const data = new FormData();
+    data.append('files', new Blob([new Uint8Array(pdfOfPages(pages.map((page) => textOf([page]))))]), 'report.pdf');
+    data.append('files', new Blob([new Uint8Array(pdfOfPages(['']))]), 'scan.pdf');
+    const { body: uploaded } = await tenant.cp('POST', `/v1/chat/threads/${id}/attachments`, data);
+    expect(uploaded.data).toMatchObject([
+      {
+        content_type: 'application/pdf',
+        reading: { readable: true, unit: 'page', count: 3, summary: '3 pages of text' },
+      },
+      { content_type: 'application/pdf', reading: { readable: false, problem: 'no_text' } },
+    ]);
+    const ids = uploaded.data.map((file: { id: string }) => file.id);
+    const reads = (args: object) => `[[tool:read_attachment ${JSON.stringify(args)}]]`;
+    const prompt = `${reads({ filename: 'report.pdf', pages: '2' })} ${reads({ filename: 'scan.pdf' })}`;
+    const { body } = await say(id, prompt, { attachment_ids: ids });
+    const { output } = await tenant.waitForRun(body.run_id);
+    expect(output).toContain('The kite flies on Tuesday.');
+    expect(output).not.toMatch(/Monday|Friday/);
+    expect(output).toContain('its page has no text, as of a scan');
+    expect((await messagesOf(id)).data[0].content).toContain(`[attached: report.pdf, 3 pages of text, id ${ids[0]}]`);
   });
 
   // Guards: a message can only name files of its own thread.

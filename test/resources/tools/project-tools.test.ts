@@ -184,7 +184,7 @@ describe('read_attachment', () => {
     expect(await use('read_attachment', {})).toEqual({ attachments: [], total: 0 });
     const first = await attach(project, 'brief.md', 'text/markdown', 'First brief, ä');
     const second = await attach(project, 'brief.md', 'text/markdown', 'Second brief');
-    const picture = await attach(project, 'logo.png', 'image/png', 'bytes');
+    const picture = await attach(project, 'logo.png', 'image/png', '\x89\0\x01\x02\x03');
     const foreign = await attach(theirs, 'secret.md', 'text/markdown', 'Secret');
 
     const listed = (id: string, filename: string, content_type: string, size_bytes: number) => ({
@@ -192,25 +192,32 @@ describe('read_attachment', () => {
       filename,
       content_type,
       size_bytes,
+      reads_as: null,
     });
     expect(await use('read_attachment', {})).toEqual({
       attachments: [
         listed(first, 'brief.md', 'text/markdown', 15),
         listed(second, 'brief.md', 'text/markdown', 12),
-        listed(picture, 'logo.png', 'image/png', 5),
+        listed(picture, 'logo.png', 'image/png', 6),
       ],
       total: 3,
     });
-    const about = { filename: 'brief.md', content_type: 'text/markdown', next_offset: null };
-    expect(await use('read_attachment', { id: first })).toEqual({ id: first, ...about, content: 'First brief, ä' });
+    const about = { filename: 'brief.md', content_type: 'text/markdown', kind: 'text', next_offset: null };
+    expect(await use('read_attachment', { id: first })).toEqual({
+      id: first,
+      ...about,
+      content: 'First brief, ä',
+      total_characters: 14,
+    });
     expect(await use('read_attachment', { filename: 'brief.md', offset: 7 })).toEqual({
       id: second,
       ...about,
       content: 'brief',
+      total_characters: 12,
     });
 
     expect(await refusal('read_attachment', { filename: 'logo.png' })).toBe(
-      'logo.png is not text but image/png, 5 bytes: it cannot be read',
+      'logo.png (image/png, 6 bytes) cannot be read: it is no text and no document of a known kind',
     );
     for (const args of [{ id: foreign }, { filename: 'secret.md' }, { id: newUuid() }, { filename: 'a\0' }]) {
       expect(await refusal('read_attachment', args)).toContain('no such attachment');

@@ -181,7 +181,7 @@ async function loadStep(
         from subtasks u where u.task_id = t.id and u.step_slug in (select slug from upstream)
           and u.status = 'succeeded') as inputs,
       (select coalesce(jsonb_agg(jsonb_build_object('id', f.id, 'filename', f.filename, 'contentType', f.content_type,
-          'sizeBytes', f.size_bytes) order by f.id), '[]')
+          'sizeBytes', f.size_bytes, 'reading', f.reading->>'summary') order by f.id), '[]')
         from attachments f
         where f.customer_id = p.customer_id and f.owner_kind = 'project' and f.owner_id = p.id) as attachments
     from subtasks s join tasks t on t.id = s.task_id join projects p on p.id = t.project_id

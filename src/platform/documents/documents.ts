@@ -1,0 +1,74 @@
+/**
+ * Reads the text of documents that people attach. It is done in a thread, with limits of time, memory, pages and of what is
+ * unpacked; what reads a format is loaded there, with the first file of it.
+ */
+import { runInThread, ThreadLimitError, type Job } from '../threads/threads.ts';
+import type { Outcome, ReadUnits, Wanted } from './documents-thread.ts';
+import { DocumentError, kindOfText, type Reading } from './model.ts';
+import { inWords, summaryOf } from './summary.ts';
+
+const READ_MS = 20_000;
+/** An upload waits for it, so it is less. */
+const LOOK_MS = 10_000;
+
+const jobOf = (timeoutMs: number): Job<Wanted, Outcome<ReadUnits>> => ({
+  module: new URL('./documents-thread.ts', import.meta.url),
+  name: 'readJob',
+  title: 'reading the document',
+  timeoutMs,
+});
+
+/** @throws DocumentError */
+async function run(wanted: Wanted, timeoutMs: number, signal: AbortSignal | undefined): Promise<ReadUnits> {
+  const text = quickText(wanted);
+  if (text !== undefined) return { kind: kindOfText(wanted.filename), unit: null, count: 1, texts: [text] };
+  const outcome = await runInThread(jobOf(timeoutMs), wanted, signal).catch((error: unknown) => {
+    if (!(error instanceof ThreadLimitError)) throw error;
+    throw new DocumentError('too_slow', `${error.message}: attach a part of it`);
+  });
+  if ('problem' in outcome) throw new DocumentError(outcome.problem, outcome.message);
+  return outcome.result;
+}
+
+/** Up to this size a plain text is read at once, which costs less than to hand it to a thread. */
+const QUICK_BYTES = 256 * 1024;
+/** What begins like this may be a document of another kind. */
+const IS_MARKED = /^(?:PK|\s*<)|%PDF-/;
+
+/** @returns undefined where the file is not sure to be plain text */
+function quickText({ bytes }: Pick<Wanted, 'bytes'>): string | undefined {
+  if (bytes.length === 0 || bytes.length > QUICK_BYTES) return undefined;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // A text has none of these; whoever finds some looks closer.
+    return IS_MARKED.test(text.slice(0, 1024)) || /[\x00-\x08]/.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws DocumentError, and whatever `signal` has for a reason */
+export const readDocument = (wanted: Wanted, signal?: AbortSignal): Promise<ReadUnits> => run(wanted, READ_MS, signal);
+
+/** @returns what a file will be read as, or why it cannot be */
+export async function lookAtDocument(
+  { bytes, filename }: Pick<Wanted, 'bytes' | 'filename'>,
+  signal?: AbortSignal,
+): Promise<Reading> {
+  try {
+    const read = await run({ bytes, filename, first: 1, last: 1, characters: 1 }, LOOK_MS, signal);
+    const { kind, unit, count } = read;
+    return {
+      kind,
+      readable: true,
+      unit,
+      count: unit === null ? null : count,
+      problem: null,
+      summary: summaryOf(read, filename),
+    };
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    const { code: problem, message } = error;
+    return { kind: null, readable: false, unit: null, count: null, problem, summary: inWords(message) };
+  }
+}

@@ -1,0 +1,80 @@
+/** Reads PDF, page by page, as text. Pictures, scripts and forms are left alone, and nothing is fetched. */
+import { getDocument, type PDFDocumentProxy } from 'unpdf/pdfjs';
+import { damagedDocument, encrypted, tooLarge } from './archive.ts';
+import { createCollector, DocumentError, MAX_PAGES, type OpenDocument } from './model.ts';
+import { isTooMuch } from './unpack-limit.ts';
+
+/** So many pages are looked at to say whether there is text. */
+const LOOKED_AT = 20;
+
+/** @throws DocumentError damaged, encrypted, no_text, too_large */
+export async function readPdf(bytes: Buffer): Promise<OpenDocument> {
+  const task = getDocument({
+    data: new Uint8Array(bytes),
+    verbosity: 0,
+    disableFontFace: true,
+    useSystemFonts: false,
+    enableXfa: false,
+    useWorkerFetch: false,
+    useWasm: false,
+  });
+  const pdf = await task.promise.catch(explain);
+  const count = pdf.numPages;
+  if (count > MAX_PAGES) {
+    throw new DocumentError(
+      'too_large',
+      `it has ${count} pages, and ${MAX_PAGES} at most are read: attach a part of it`,
+    );
+  }
+  const open: OpenDocument = {
+    unit: 'page',
+    count,
+    text: (number) => textOf(pdf, number),
+    close: () => task.destroy(),
+  };
+  const empty = await countEmpty(open);
+  const looked = Math.min(count, LOOKED_AT);
+  if (empty === looked) {
+    const which = count === 1 ? 'its page has' : looked === count ? `its ${count} pages have` : `its first pages have`;
+    throw new DocumentError(
+      'no_text',
+      `${which} no text, as of a scan: attach it with recognised text (OCR), or as pictures for a model that sees`,
+    );
+  }
+  return empty > 0 ? { ...open, note: `${empty} of the first ${looked} without text` } : open;
+}
+
+async function countEmpty({ count, text }: OpenDocument): Promise<number> {
+  let empty = 0;
+  for (let number = 1; number <= Math.min(count, LOOKED_AT); number++) if (!(await text(number))) empty += 1;
+  return empty;
+}
+
+async function textOf(pdf: PDFDocumentProxy, number: number): Promise<string> {
+  try {
+    const page = await pdf.getPage(number);
+    const { items } = await page.getTextContent();
+    const collected = createCollector();
+    for (const item of items) {
+      if (!('str' in item)) continue;
+      // A wide gap parts the cells of a table.
+      collected.add(item.str === ' ' && item.width > 2 * sizeOf(item.transform) ? '\t' : item.str);
+      if (item.hasEOL) collected.add('\n');
+    }
+    page.cleanup();
+    return collected.text().trim();
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+/** @returns the size of a font, by its transformation */
+const sizeOf = ([a = 0, b = 0]: number[]): number => Math.hypot(a, b);
+
+function explain(error: unknown): never {
+  if (error instanceof DocumentError) throw error;
+  const { name, message } = error instanceof Error ? error : new Error('unreadable');
+  if (isTooMuch(message)) throw tooLarge();
+  if (name === 'PasswordException') throw encrypted();
+  throw damagedDocument(message.slice(0, 120));
+}
