@@ -22,7 +22,7 @@ export async function readDocx(archive: Archive): Promise<OpenDocument> {
     const notes = await archive.read(part);
     if (notes) visit(notes, mark);
   }
-  const text = collected.text().trim();
+  const text = collected.all().trim();
   return { unit: null, count: 1, text: () => text };
 }
 

@@ -85,7 +85,7 @@ export function createCollector() {
       pieces.push(piece);
     },
     /** @returns everything that was added */
-    text: () => pieces.join(''),
+    all: () => pieces.join(''),
   };
 }
 

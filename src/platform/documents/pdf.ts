@@ -62,7 +62,7 @@ async function textOf(pdf: PDFDocumentProxy, number: number): Promise<string> {
       if (item.hasEOL) collected.add('\n');
     }
     page.cleanup();
-    return collected.text().trim();
+    return collected.all().trim();
   } catch (error) {
     return explain(error);
   }

@@ -2,6 +2,7 @@
  * Limits what a library unpacks that has no limit of its own: it unpacks a stream as a whole, into memory that the limit of
  * the thread does not count. So it is counted where the library asks for it. A thread does one job at a time.
  */
+import { present } from '../core/present.ts';
 import { MAX_UNPACKED_BYTES } from './model.ts';
 
 const TOO_MUCH = 'a document unpacks to too much';
@@ -21,7 +22,7 @@ export async function withUnpackLimit<Result>(work: () => Promise<Result>): Prom
         const [size] = args;
         if (typeof size === 'number' && size > COUNTED) room -= size;
         if (room < 0) throw new RangeError(TOO_MUCH);
-        return Reflect.construct(target, args, newTarget) as object;
+        return present<unknown>(Reflect.construct(target, args, newTarget));
       },
     });
   const { Uint8Array, Int8Array, DecompressionStream } = globalThis;
