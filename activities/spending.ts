@@ -3,8 +3,10 @@
  * run and, in live billing, in the wallet of its workspace, unless the call is made with the workspace's own
  * credential.
  */
+import { pictureTokens } from '../src/platform/models/pictures.ts';
 import {
   ModelFailure,
+  type ModelCall,
   type ModelCredentials,
   type Models,
   type PriceTerms,
@@ -51,7 +53,7 @@ interface Call {
   turn: number;
   resolved: ResolvedModel;
   credentials: ModelCredentials;
-  request: { system: string; messages: unknown; tools: unknown };
+  request: { system: string; messages: unknown; pictures: ModelCall['pictures']; tools: unknown };
 }
 
 const isRouter = ({ resolved, credentials }: Call): boolean =>
@@ -74,8 +76,8 @@ function wayOut(call: Call): string {
 }
 
 export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDependencies) => {
-  const inputTokensOf = ({ request: { system, messages, tools } }: Call): Promise<number> =>
-    models.countTokens(JSON.stringify([system, messages, tools]));
+  const inputTokensOf = async ({ request: { system, messages, pictures, tools } }: Call): Promise<number> =>
+    (await models.countTokens(JSON.stringify([system, messages, tools]))) + pictureTokens(pictures);
 
   /** @throws ModelFailure model_unpriced */
   async function worstCase(call: Call, limit: string): Promise<string> {

@@ -7,6 +7,7 @@ import type { Log } from '../src/platform/core/log.ts';
 import { present } from '../src/platform/core/present.ts';
 import { ModelFailure, type ModelReply, type ResolvedModel, type TokenUsage } from '../src/platform/models/types.ts';
 import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
+import type { LoadPictures } from '../src/resources/agent-context/pictures.ts';
 import { modelMessages } from '../src/resources/agent-context/transcript.ts';
 import {
   HISTORY_LENGTH,
@@ -30,6 +31,7 @@ import { abortedRequest, callEvents, failedRequest, iteration, requestedCalls, t
 
 export interface TurnDependencies extends TurnBeginningDependencies {
   tools: ToolRegistry;
+  loadPictures: LoadPictures;
   log: Log;
   settings: { MODEL_TIMEOUT: number; MODEL_MAX_OUTPUT_TOKENS: number };
   /** Keeps the project of a step's run informed of what the run spends, and that it is alive. */
@@ -122,11 +124,13 @@ export const createTurnActivities = (deps: TurnDependencies) => {
 
   async function call(run: RunInTurn, turn: number, resolved: ResolvedModel, offered: readonly Tool[]): Promise<Call> {
     const earlier = run.conversation === null ? [] : await runs.loadEarlierExchanges(run.id, HISTORY_LENGTH);
+    const pictures = await deps.loadPictures(run, resolved);
     const request = {
       resolved,
       credentials: await credentialsOf(run),
       system: systemText(present(run.messages.find(({ role }) => role === 'system')).content as SystemContent),
-      messages: modelMessages(run, earlier),
+      messages: modelMessages(run, earlier, pictures.notes),
+      pictures: pictures.shown,
       tools: offered
         .filter(({ unavailable }) => unavailable === undefined)
         .map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),

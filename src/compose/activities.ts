@@ -20,6 +20,7 @@ export function composeActivities({ config, log }: Runtime, services: Services):
       modelCredentials: services.modelCredentials,
       tariffOf: services.tariffOf,
       loadBeginning: services.loadBeginning,
+      loadPictures: services.loadPictures,
       noteTurn: engine.noteTurn,
       settings: config,
       startFollowing,

@@ -1,5 +1,6 @@
 /** Makes what agents know and are given: memories, skills, uploaded files; and the agents themselves. */
 import { createBeginnings } from '../resources/agent-context/beginning.ts';
+import { createPictures } from '../resources/agent-context/pictures.ts';
 import { createSkillSection } from '../resources/agent-context/skill-section.ts';
 import { createAgentStore } from '../resources/agents/store.ts';
 import { createAttachmentService } from '../resources/attachments/service.ts';
@@ -34,6 +35,7 @@ export function composeKnowledge(
     stores,
     agentMemory: createAgentMemory(memory),
     attachments: createAttachmentService({ store: stores.attachments, files, workspaces, log }),
+    loadPictures: createPictures({ attachments: stores.attachments, files }),
     loadBeginning: createBeginnings({
       store: stores.memory,
       models,

@@ -4,8 +4,9 @@
  */
 import { runInThread, ThreadLimitError, type Job } from '../threads/threads.ts';
 import type { Outcome, ReadUnits, Wanted } from './documents-thread.ts';
+import { isPicture, lookAtPicture, type LookedAtPicture } from './picture.ts';
 import { DocumentError, kindOfText, type Reading } from './model.ts';
-import { inWords, summaryOf } from './summary.ts';
+import { inWords, pictureSummary, summaryOf } from './summary.ts';
 
 const READ_MS = 20_000;
 /** An upload waits for it, so it is less. */
@@ -33,11 +34,11 @@ async function run(wanted: Wanted, timeoutMs: number, signal: AbortSignal | unde
 /** Up to this size a plain text is read at once, which costs less than to hand it to a thread. */
 const QUICK_BYTES = 256 * 1024;
 /** What begins like this may be a document of another kind. */
-const IS_MARKED = /^(?:PK|\s*<)|%PDF-/;
+const IS_MARKED = /^(?:PK|GIF8|\s*<)|%PDF-/;
 
 /** @returns undefined where the file is not sure to be plain text */
-function quickText({ bytes }: Pick<Wanted, 'bytes'>): string | undefined {
-  if (bytes.length === 0 || bytes.length > QUICK_BYTES) return undefined;
+function quickText({ bytes, filename }: Pick<Wanted, 'bytes' | 'filename'>): string | undefined {
+  if (bytes.length === 0 || bytes.length > QUICK_BYTES || /\.x?html?$/i.test(filename)) return undefined;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // A text has none of these; whoever finds some looks closer.
@@ -56,6 +57,7 @@ export async function lookAtDocument(
   signal?: AbortSignal,
 ): Promise<Reading> {
   try {
+    if (isPicture(bytes)) return readingOfPicture(await lookAtPicture(bytes), filename);
     const read = await run({ bytes, filename, first: 1, last: 1, characters: 1 }, LOOK_MS, signal);
     const { kind, unit, count } = read;
     return {
@@ -72,3 +74,12 @@ export async function lookAtDocument(
     return { kind: null, readable: false, unit: null, count: null, problem, summary: inWords(message) };
   }
 }
+
+const readingOfPicture = (seen: LookedAtPicture, filename: string): Reading => ({
+  kind: 'image',
+  readable: true,
+  unit: null,
+  count: null,
+  problem: null,
+  summary: pictureSummary(seen, filename),
+});

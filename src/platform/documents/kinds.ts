@@ -8,10 +8,18 @@ interface Opened {
   document: OpenDocument;
 }
 
-/** An archive with one of these is a document; an encrypted one is not told by its parts. */
-const PARTS: readonly [RegExp, 'docx'][] = [[/^word\//, 'docx']];
+/** An archive with one of these is a document. */
+const PARTS: readonly [RegExp, (archive: Archive) => Promise<Opened>][] = [
+  [/^word\//, async (archive) => ({ kind: 'docx', document: await (await import('./docx.ts')).readDocx(archive) })],
+  [/^xl\//, async (archive) => ({ kind: 'xlsx', document: await (await import('./xlsx.ts')).readXlsx(archive) })],
+  [/^ppt\//, async (archive) => ({ kind: 'pptx', document: await (await import('./pptx.ts')).readPptx(archive) })],
+  [
+    /^META-INF\/container\.xml$/,
+    async (archive) => ({ kind: 'epub', document: await (await import('./epub.ts')).readEpub(archive) }),
+  ],
+];
 
-const READABLE = 'PDF, DOCX and text are read';
+const READABLE = 'PDF, DOCX, XLSX, PPTX, EPUB, HTML, CSV, text and pictures are read';
 
 /** Its pages are read once they are asked for. @throws DocumentError */
 export async function openDocument(bytes: Buffer, filename: string): Promise<Opened> {
@@ -25,15 +33,26 @@ export async function openDocument(bytes: Buffer, filename: string): Promise<Ope
     return openArchived(await openArchive(bytes));
   }
   if (startsWith(bytes, [0xd0, 0xcf, 0x11, 0xe0])) throw oldOffice(bytes);
+  if (isPage(bytes, filename)) return { kind: 'html', document: (await import('./html.ts')).readHtml(bytes) };
   return { kind: kindOfText(filename), document: readText(bytes) };
 }
 
 async function openArchived(archive: Archive): Promise<Opened> {
   const names = [...archive.names()];
-  const kind = PARTS.find(([part]) => names.some((name) => part.test(name)))?.[1];
-  if (kind === 'docx') return { kind, document: await (await import('./docx.ts')).readDocx(archive) };
+  const open = PARTS.find(([part]) => names.some((name) => part.test(name)))?.[1];
+  if (open) return open(archive);
   throw new DocumentError('unsupported', `it is an archive: attach what is in it (${READABLE})`);
 }
+
+/** A page says so at its beginning, or in its name. */
+const isPage = (bytes: Buffer, filename: string): boolean =>
+  /^\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html)\b/i.test(
+    bytes
+      .subarray(0, 1024)
+      .toString('latin1')
+      .replaceAll('\0', '')
+      .replace(/^[^<\s]{1,3}/, ''),
+  ) || /\.x?html?$/i.test(filename);
 
 const startsWith = (bytes: Buffer, magic: readonly number[]): boolean => magic.every((byte, at) => bytes[at] === byte);
 

@@ -19,7 +19,7 @@ export async function relationsOf(archive: Archive, part: string): Promise<Map<s
 }
 
 /** @returns the name in the archive of what a part refers to by a path */
-function resolved(part: string, target: string): string {
+export function resolved(part: string, target: string): string {
   const path = target.startsWith('/') ? [] : part.split('/').slice(0, -1);
   for (const step of target.split('/')) {
     if (step === '..') path.pop();

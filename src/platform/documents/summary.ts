@@ -1,6 +1,7 @@
 /** Says what a document is in words that people and models read. Pure. */
 import type { ReadUnits } from './documents-thread.ts';
 import type { DocumentKind } from './model.ts';
+import type { LookedAtPicture } from './picture.ts';
 
 const NAMES: Readonly<Record<DocumentKind, string>> = {
   pdf: 'PDF',
@@ -41,6 +42,14 @@ export function summaryOf({ kind, unit, count, note, texts }: ReadUnits, filenam
         ? `${NAMES[kind]} of ${counted}`
         : `${NAMES[kind]} of ${length.toLocaleString('en')} characters`;
   return notes.length > 0 ? `${size} (${notes.join('; ')})` : size;
+}
+
+/** @returns such as `picture of 800 × 600 pixels (png), shown to models that see` */
+export function pictureSummary({ format, width, height }: LookedAtPicture, filename: string): string {
+  const size = `${width.toLocaleString('en')} × ${height.toLocaleString('en')} pixels`;
+  const isMisnamed = /\.(pdf|docx|xlsx|pptx|epub|html?|csv|txt)$/i.test(filename);
+  const note = isMisnamed ? `${format}; a picture, whatever its name says` : format;
+  return `picture of ${size} (${note}), shown to models that see`;
 }
 
 /** @returns why a file cannot be read, as a sentence about it */

@@ -12,15 +12,19 @@ interface Decoded {
   encoding: string;
 }
 
-/** @returns undefined where the bytes are no text */
-function decodeText(bytes: Buffer): Decoded | undefined {
+/**
+ * @param declared the encoding that the text claims, which counts where its bytes do not tell it
+ * @returns undefined where the bytes are no text
+ */
+export function decodeText(bytes: Buffer, declared?: string): Decoded | undefined {
   const marked = markOf(bytes);
   if (marked) return decoded(bytes, marked);
   // Without a mark it is UTF-16 where every other byte is zero, and otherwise what has no zeros.
   const wide = wideOf(bytes.subarray(0, SAMPLE));
   const text = wide ? undefined : fatally(bytes, 'utf-8');
   if (text !== undefined) return isText(text) ? { text: storable(text), encoding: 'utf-8' } : undefined;
-  return decoded(bytes, wide ?? guessOf(bytes.subarray(0, SAMPLE)));
+  const claimed = declared !== undefined && isDecodable(declared) ? declared : undefined;
+  return decoded(bytes, wide ?? claimed ?? guessOf(bytes.subarray(0, SAMPLE)));
 }
 
 /** @throws DocumentError unsupported, too_large */

@@ -16,6 +16,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTooDeep, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
+import { withPictures } from './pictures.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
 import type { CallOptions, Prompt, SdkModel } from './providers.ts';
 import { countInput, listenForUsage, type UsageListener } from './usage-without-reply.ts';
@@ -100,7 +101,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
     const { fullStream } = streamText({
       model: call.outputSchema ? demandingJson(model, call) : model,
       system: systemOf(call) || undefined,
-      messages: toWire(call.messages),
+      messages: withPictures(toWire(call.messages), call.pictures),
       tools,
       maxOutputTokens: call.maxOutputTokens,
       maxRetries: 0,

@@ -69,6 +69,14 @@ export interface ResolvedModel {
   contextWindow: number;
 }
 
+/** A picture as a model is shown it. */
+export interface ShownPicture {
+  mediaType: 'image/jpeg' | 'image/png';
+  bytes: Buffer;
+  width: number;
+  height: number;
+}
+
 interface ToolDeclaration {
   name: string;
   description: string;
@@ -81,6 +89,8 @@ export interface ModelCall {
   credentials: ModelCredentials;
   /** Messages of the AI SDK, without a system message. */
   messages: ModelMessage[];
+  /** Shown with the results of tools, by the id of the call. Only for a model that sees. */
+  pictures?: ReadonlyMap<string, ShownPicture>;
   system: string;
   tools: readonly ToolDeclaration[];
   /**

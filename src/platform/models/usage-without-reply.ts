@@ -1,15 +1,17 @@
 /** Tells what a provider bills for a call that comes to no reply, and counts it where the provider does not say. */
 import type { TextStreamPart, ToolSet } from 'ai';
+import { pictureTokens } from './pictures.ts';
 import { countTokensOf } from './token-counts.ts';
 import type { ModelCall, TokenUsage } from './types.ts';
 
 /** A server that reports no usage would otherwise be free. */
-export const countInput = ({
+export const countInput = async ({
   system,
   messages,
+  pictures,
   tools,
-}: Pick<ModelCall, 'system' | 'messages' | 'tools'>): Promise<number> =>
-  countTokensOf(system + JSON.stringify(messages) + JSON.stringify(tools));
+}: Pick<ModelCall, 'system' | 'messages' | 'pictures' | 'tools'>): Promise<number> =>
+  (await countTokensOf(system + JSON.stringify(messages) + JSON.stringify(tools))) + pictureTokens(pictures);
 
 /** Listens to the stream of a call. */
 export interface UsageListener {
@@ -21,7 +23,9 @@ export interface UsageListener {
   billed(hungUp: boolean): Promise<TokenUsage | undefined>;
 }
 
-export function listenForUsage(call: Pick<ModelCall, 'resolved' | 'system' | 'messages' | 'tools'>): UsageListener {
+export function listenForUsage(
+  call: Pick<ModelCall, 'resolved' | 'system' | 'messages' | 'pictures' | 'tools'>,
+): UsageListener {
   const pieces: string[] = [];
   let hasBegun = false;
   let reported: Partial<TokenUsage> = {};

@@ -1,6 +1,8 @@
 /** Makes what a model is shown: this is the one place where a run's record becomes a prompt. */
 import type { ModelMessage } from 'ai';
+import { fieldsOf } from '../../platform/core/record.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
+import { PICTURE_NOTES, type PicturesOfRun } from './pictures.ts';
 
 export const systemPrompt = (
   { prompt, sessionPrompt }: { prompt: string; sessionPrompt: string },
@@ -30,19 +32,32 @@ export const utterances = ({ messages, toolCalls }: Recorded, earlier: Exchanges
   }),
 ];
 
+/** Whether a model is shown a picture is known only when it is asked. */
+const noted = (result: unknown, note: keyof typeof PICTURE_NOTES | undefined): unknown =>
+  note === undefined ? result : { ...fieldsOf(result), picture: PICTURE_NOTES[note] };
+
 /** @returns the messages of the next call */
-export const modelMessages = (run: Recorded, earlier: Exchanges): ModelMessage[] =>
+export const modelMessages = (
+  run: Recorded,
+  earlier: Exchanges,
+  pictures: PicturesOfRun['notes'] = new Map(),
+): ModelMessage[] =>
   utterances(run, earlier).flatMap(({ role, content, results }): ModelMessage[] => [
     { role, content } as ModelMessage,
-    ...(results.length > 0 ? [{ role: 'tool' as const, content: results.map(toolResult) }] : []),
+    ...(results.length > 0
+      ? [{ role: 'tool' as const, content: results.map((call) => toolResult(call, pictures)) }]
+      : []),
   ]);
 
-const toolResult = ({ callId, tool, status, result }: RunInTurn['toolCalls'][number]) => ({
+const toolResult = (
+  { callId, tool, status, result }: RunInTurn['toolCalls'][number],
+  pictures: PicturesOfRun['notes'],
+) => ({
   type: 'tool-result' as const,
   toolCallId: callId,
   toolName: tool,
   output:
     status === 'succeeded'
-      ? { type: 'json' as const, value: result as never }
+      ? { type: 'json' as const, value: noted(result, pictures.get(callId)) as never }
       : { type: 'error-json' as const, value: (result ?? { error: 'no result' }) as never },
 });

@@ -24,6 +24,13 @@ export interface StoredFile {
   fileKey: string;
 }
 
+const columnsOf = ({ filename, contentType, sizeBytes, fileKey }: typeof attachments | typeof runArtifacts) => ({
+  filename,
+  contentType,
+  sizeBytes,
+  fileKey,
+});
+
 export const createAttachmentStore = (db: Database) => ({
   async findProject(customerId: string, projectId: string): Promise<{ status: ProjectStatus } | undefined> {
     const [project] = await db.orm
@@ -125,18 +132,17 @@ export const createAttachmentStore = (db: Database) => ({
     return inserted.length > 0;
   },
 
-  /** Finds an attachment, or a file that a run saved. */
-  async findFile(customerId: string, id: string): Promise<StoredFile | undefined> {
-    const columnsOf = ({ filename, contentType, sizeBytes, fileKey }: typeof attachments | typeof runArtifacts) => ({
-      filename,
-      contentType,
-      sizeBytes,
-      fileKey,
-    });
+  async findAttachment(customerId: string, id: string): Promise<StoredFile | undefined> {
     const [attachment] = await db.orm
       .select(columnsOf(attachments))
       .from(attachments)
       .where(and(eq(attachments.id, id), eq(attachments.customerId, customerId)));
+    return attachment;
+  },
+
+  /** Finds an attachment, or a file that a run saved. */
+  async findFile(customerId: string, id: string): Promise<StoredFile | undefined> {
+    const attachment = await this.findAttachment(customerId, id);
     if (attachment) return attachment;
     const [artifact] = await db.orm
       .select(columnsOf(runArtifacts))

@@ -104,6 +104,7 @@ function takeTurnAgain(runId: string, heartbeatDetails?: unknown) {
     settings: runtime.config,
     modelCredentials: services.modelCredentials,
     loadBeginning: services.loadBeginning,
+    loadPictures: services.loadPictures,
     noteTurn: engine.noteTurn,
     tariffOf: services.tariffOf,
     startFollowing: async () => {},

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readDocument } from '../../../platform/documents/documents.ts';
 import { DocumentError, type Reading } from '../../../platform/documents/model.ts';
+import { isPicture, lookAtPicture } from '../../../platform/documents/picture.ts';
 import type { AttachmentOwner } from '../../attachments/model.ts';
 import { ToolError } from '../model.ts';
 import { builtinTool } from './builtin-tool.ts';
@@ -31,13 +32,14 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
     slug: 'read_attachment',
     area: 'projects',
     description:
-      'Reads a reference file that people put beside this project, scheduled job or conversation: PDF, Word ' +
-      'documents, and text. Without id and filename it lists them: {attachments: [{id, filename, ' +
+      'Reads a reference file that people put beside this project, scheduled job or conversation: PDF, Word, Excel, ' +
+      'PowerPoint, EPUB, HTML, CSV, text and pictures. Without id and filename it lists them: {attachments: [{id, filename, ' +
       'content_type, size_bytes, reads_as}], total}; reads_as says what it is, such as "20 pages of text", or why it ' +
       'cannot be read. With one of the two it returns its text: {id, filename, content_type, kind, content, ' +
-      `next_offset}, at most ${PAGE_LENGTH} characters at a time. Where it has pages, ` +
+      `next_offset}, at most ${PAGE_LENGTH} characters at a time. Where it has pages, sheets, slides or chapters, ` +
       '`pages` names the first and last of them, and {unit, pages, total_pages, next_pages} says what content has. To ' +
-      'read on, pass next_pages as pages and next_offset as offset; both are null at the end. Of files with the same ' +
+      'read on, pass next_pages as pages and next_offset as offset; both are null at the end. A ' +
+      'picture is shown to you with the answer {kind: "image", width, height}, if you can see pictures. Of files with the same ' +
       'name it reads the latest.',
     effect: 'read',
     args: z.strictObject({
@@ -47,7 +49,7 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
         .string()
         .regex(/^\d{1,6}(-\d{0,6})?$/, 'expects a number or a range, such as 3, 3-7 or 3-')
         .optional()
-        .describe('Pages to read: 3, 3-7 or 3-. By default from the first'),
+        .describe('Pages, sheets, slides or chapters to read: 3, 3-7 or 3-. By default from the first'),
       offset: Offset,
     }),
     async execute({ id, filename, pages, offset }, { customerId, runId, files, signal }) {
@@ -61,9 +63,14 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
       const file = all.findLast((one) => (id === undefined ? one.filename === filename : one.id === id));
       if (!file) throw new ToolError('there is no such attachment: call without id and filename to list them');
       const range = rangeOf(pages ?? '1-');
+      const bytes = await files.get(file.fileKey);
       const wanted = { ...range, filename: file.filename, characters: offset + PAGE_LENGTH };
       try {
-        const read = await readDocument({ ...wanted, bytes: await files.get(file.fileKey) }, signal);
+        if (isPicture(bytes)) {
+          const { width, height } = await lookAtPicture(bytes);
+          return { ...described(file), kind: 'image', width, height };
+        }
+        const read = await readDocument({ ...wanted, bytes }, signal);
         if (read.unit === null && pages !== undefined && range.first > 1) {
           throw new ToolError(`${file.filename} has no pages: read it by offset`);
         }

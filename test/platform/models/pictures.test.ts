@@ -1,0 +1,91 @@
+/** Pictures that a model is shown: on the wire of the providers whose models see, and nowhere else. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ModelMessage } from 'ai';
+import { createModels } from '../../../src/platform/models/models.ts';
+import { pictureTokens, seesPictures } from '../../../src/platform/models/pictures.ts';
+import type { ModelCredentials, ShownPicture } from '../../../src/platform/models/types.ts';
+import { countInput } from '../../../src/platform/models/usage-without-reply.ts';
+import { startProviderServer, type ProviderServer } from '../../support/fakes/provider-server.ts';
+import { configFor, KEY, log } from './calls.ts';
+
+let wire: ProviderServer;
+beforeAll(async () => {
+  wire = await startProviderServer();
+  wire.answer(() => ({ status: 400, body: { error: { message: 'not today' } } }));
+});
+afterAll(() => wire.close());
+
+const picture: ShownPicture = { mediaType: 'image/png', bytes: Buffer.from('pixels'), width: 750, height: 100 };
+const pictures = new Map([['call_1_0', picture]]);
+const messages: ModelMessage[] = [
+  { role: 'user', content: 'What is on it?' },
+  {
+    role: 'assistant',
+    content: [{ type: 'tool-call', toolCallId: 'call_1_0', toolName: 'read_attachment', input: {} }],
+  },
+  {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: 'call_1_0',
+        toolName: 'read_attachment',
+        output: { type: 'json', value: { filename: 'a.png' } },
+      },
+    ],
+  },
+];
+
+async function sent(model: string, credentials: ModelCredentials): Promise<string> {
+  const models = createModels(configFor({ ANTHROPIC_BASE_URL: wire.url, OPENAI_BASE_URL: wire.url }), { log });
+  const resolved = models.resolve({ model, prompt: 'hello' }, credentials);
+  expect(seesPictures(resolved)).toBe(true);
+  wire.requests.length = 0;
+  await models
+    .call({
+      credentials,
+      resolved,
+      messages,
+      pictures,
+      system: '',
+      tools: [],
+      maxOutputTokens: 100,
+      timeoutMs: 20_000,
+      signal: new AbortController().signal,
+    })
+    .catch(() => {});
+  return wire.requests.map(({ body }) => body).join('\n');
+}
+
+// Guards: the picture goes with the result of the tool, as the provider's own protocol has it.
+test.each([
+  [
+    'claude-sonnet-5',
+    { anthropic: KEY },
+    { type: 'base64', media_type: 'image/png', data: picture.bytes.toString('base64') },
+  ],
+  ['gpt-6-sol', { openai: KEY }, `data:image/png;base64,${picture.bytes.toString('base64')}`],
+] as const)('%s is shown it', async (model, credentials, form) => {
+  const body = await sent(model, credentials);
+  expect(body).toContain(JSON.stringify(form));
+  expect(body).toContain(String.raw`{\"filename\":\"a.png\"}`);
+});
+
+// Guards: a model of which nobody knows whether it sees is not sent a picture, which it would count as text.
+test.each([
+  ['openai-compatible', 'llava', false],
+  ['offline', 'offline', false],
+  ['openai', 'o3-mini', false],
+  ['openai', 'o3', true],
+  ['openai', 'gpt-5.5-2026-04-01', true],
+  ['anthropic', 'claude-of-tomorrow', true],
+] as const)('%s: %s', (provider, model, sees) => {
+  expect(seesPictures({ provider, model })).toBe(sees);
+});
+
+// Guards: what is held and booked counts a picture by its pixels, and not by the letters that it is sent in.
+test('a picture has its tokens', async () => {
+  expect(pictureTokens(pictures)).toBe(100);
+  const told = { system: '', messages, tools: [] };
+  expect(await countInput({ ...told, pictures })).toBe((await countInput(told)) + 100);
+});
