@@ -131,7 +131,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
           identityKeysUrl: config.IDENTITY_JWKS_URL,
         }),
         consoleRouter({ environmentName: config.ENVIRONMENT_NAME }),
-        docsRouter({ documents: documents(routes, config) }),
+        docsRouter({ documents: documents(routes, config), schemas: services.manifests.schemas }),
         publicSurface,
       ],
     });

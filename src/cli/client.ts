@@ -29,6 +29,11 @@ export interface ServiceClient {
   /** The host:port of Temporal, where it is known. */
   temporalAddress: string | undefined;
   /**
+   * Reads what is published, without a credential.
+   * @throws CliError
+   */
+  open<T>(path: string): Promise<T>;
+  /**
    * Calls the public API with the API key.
    * @throws CliError
    */
@@ -101,6 +106,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
     session,
     uiUrl,
     temporalAddress,
+    open: (path) => request('GET', path, {}, undefined),
     api(method, path, body) {
       if (!apiKey) throw new CliError('no API key for this service: set AOS_API_KEY');
       return request(method, path, { authorization: `Bearer ${apiKey}` }, body);

@@ -10,6 +10,7 @@ import { addCostCommand } from './costs.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDeploymentCommands } from './deployments.ts';
 import { addDoctorCommand } from './doctor.ts';
+import { addFileCommands } from './files.ts';
 import { addFlagCommands } from './flags.ts';
 import { addInboxCommands } from './inbox.ts';
 import { addIntegrationCommands } from './integrations.ts';
@@ -53,6 +54,7 @@ Examples:
   addProjectCommands(program);
   addAgentCommands(program);
   addWorkflowCommands(program);
+  addFileCommands(program);
   addChatCommands(program);
   addSearchCommand(program);
   addInboxCommands(program);

@@ -18,6 +18,8 @@ import type { Knowledge } from './knowledge.ts';
 import type { Projects } from './projects.ts';
 import type { Tools } from './tools.ts';
 
+export type Pipelines = ReturnType<typeof composePipelines>;
+
 export function composePipelines(
   { config, log, db, temporal }: Runtime,
   { stores: { agents, skills } }: Knowledge,
@@ -26,14 +28,16 @@ export function composePipelines(
 ) {
   const events = createEventStore(db);
   const texts = createRunTextStore(db);
+  const templateStore = createTemplateStore(db);
   const templates = createTemplateService({
-    store: createTemplateStore(db),
+    store: templateStore,
     agentExists: agents.isAgent,
     tools,
     skillExists: skills.existing,
     actionNames: ACTIONS.map(({ name }) => name),
   });
   return {
+    stores: { templates: templateStore },
     templates,
     events: createEventService({ store: events }),
     live: createLiveService({ store: createEventLogStore(db), texts, settings: config, log }),

@@ -6,6 +6,7 @@ import { composeDeliveries } from './deliveries.ts';
 import { composeInbox } from './inbox.ts';
 import { composeIntegrations } from './integrations.ts';
 import { composeKnowledge } from './knowledge.ts';
+import { composeManifests } from './manifests.ts';
 import { composeOperations } from './operations.ts';
 import { composePipelines } from './pipelines.ts';
 import { composePlatform } from './platform.ts';
@@ -29,6 +30,7 @@ export function createServices(runtime: Runtime) {
   const triggers = composeTriggers(runtime, platform, access, knowledge);
   const inbox = composeInbox(runtime, platform, access, projects, tools, runs);
   const deliveries = composeDeliveries(runtime, platform, access, inbox);
+  const pipelines = composePipelines(runtime, knowledge, projects, tools);
   return {
     ...platform,
     ...access,
@@ -40,7 +42,8 @@ export function createServices(runtime: Runtime) {
     ...runs,
     ...deliveries,
     ...inbox,
-    ...composePipelines(runtime, knowledge, projects, tools),
+    ...pipelines,
+    ...composeManifests(runtime, platform, { access, knowledge, tools, runs, pipelines }),
     ...composeWorkspaces(runtime, platform, access, billing, projects, runs, triggers),
     ...composeOperations(runtime, platform),
     ...triggers,
@@ -51,6 +54,7 @@ export function createServices(runtime: Runtime) {
       ...projects.stores,
       ...tools.stores,
       ...runs.stores,
+      ...pipelines.stores,
       ...deliveries.stores,
       ...triggers.stores,
     },

@@ -65,7 +65,7 @@ export function composeTools(
     miniapp: createMiniapp(miniapps),
   };
   return {
-    stores: { miniapps: miniappStore },
+    stores: { miniapps: miniappStore, customTools: store },
     miniapps,
     tools: meteredTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
     customTools: createToolService({

@@ -17,6 +17,7 @@ import { inboxRoutes } from './inbox/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { liveRoutes } from './live/routes.ts';
 import { alsoAsStreams } from './live/streams.ts';
+import { manifestRoutes } from './manifests/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { destinationRoutes } from './output-destinations/routes.ts';
@@ -66,6 +67,7 @@ const declaredRoutes = (services: Services): readonly Route[] => [
   ...chatRoutes(services),
   ...jobRoutes(services),
   ...heartbeatRoutes(services),
+  ...manifestRoutes(services),
 ];
 
 /** The routes include the streams that an extension adds to them. */

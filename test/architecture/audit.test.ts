@@ -10,6 +10,8 @@ const NO_CONFIGURATION: readonly RegExp[] = [
   /^attachments\.(upload|prepare)$/,
   /^chat\.\w+$/,
   /^(webhook-deliveries|output-destinations)\.redeliver$/,
+  // A question: nothing is changed.
+  /^manifests\.plan$/,
   // Their signature is the provider's, and their record the ledger.
   /^billing\.webhook$/,
 ];

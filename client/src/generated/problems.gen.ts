@@ -222,6 +222,9 @@ export const PROBLEMS = {
     "status": 409,
     "isStructured": true
   },
+  "plan_outdated": {
+    "status": 409
+  },
   "already_answered": {
     "status": 409,
     "isStructured": true

@@ -838,6 +838,54 @@ export type HeartbeatChange = {
     enabled?: boolean;
 };
 
+export type GivenManifests = {
+    manifests: Array<{
+        kind: 'tool' | 'skill' | 'agent' | 'workflow';
+        /**
+         * Where it was read, for messages
+         */
+        file?: string;
+        /**
+         * What the file says; what it leaves out is as it is by default
+         */
+        content: {
+            [key: string]: unknown;
+        };
+    }>;
+    /**
+     * Values of the variables that files name as `{ env: NAME }`. What is not given stays as it is
+     */
+    secrets?: {
+        [key: string]: string;
+    };
+};
+
+export type AppliedManifests = {
+    manifests: Array<{
+        kind: 'tool' | 'skill' | 'agent' | 'workflow';
+        /**
+         * Where it was read, for messages
+         */
+        file?: string;
+        /**
+         * What the file says; what it leaves out is as it is by default
+         */
+        content: {
+            [key: string]: unknown;
+        };
+    }>;
+    /**
+     * Values of the variables that files name as `{ env: NAME }`. What is not given stays as it is
+     */
+    secrets?: {
+        [key: string]: string;
+    };
+    /**
+     * As the plan has it: what has changed since then is refused, and not overwritten
+     */
+    state?: string;
+};
+
 export type WebhookOfArtifactFinished = {
     type: 'artifact.finished';
     /**
@@ -3580,6 +3628,35 @@ export type Heartbeat = {
     id: string;
     next_run_at: string | null;
     created_at: string;
+};
+
+export type ManifestPlan = {
+    /**
+     * In the order in which they are made
+     */
+    changes: Array<{
+        action: 'create' | 'update';
+        kind: 'tool' | 'skill' | 'agent' | 'workflow';
+        name: string;
+        file: string | null;
+        /**
+         * What is different; items of lists are followed by their slugs
+         */
+        fields: Array<{
+            path: string;
+            before?: unknown;
+            after?: unknown;
+        }>;
+        /**
+         * What goes on with what it was, or changes with it
+         */
+        affects: Array<string>;
+    }>;
+    unchanged: number;
+    /**
+     * Stands for all that the plan has seen
+     */
+    state: string;
 };
 
 export type ProjectRequest = {
@@ -16908,6 +16985,200 @@ export type HeartbeatsUpdateResponses = {
 };
 
 export type HeartbeatsUpdateResponse = HeartbeatsUpdateResponses[keyof HeartbeatsUpdateResponses];
+
+export type ManifestsExportData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/manifests';
+};
+
+export type ManifestsExportErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ManifestsExportError = ManifestsExportErrors[keyof ManifestsExportErrors];
+
+export type ManifestsExportResponses = {
+    /**
+     * What the workspace has made, as files say it, without secrets
+     */
+    200: {
+        data: Array<{
+            kind: 'tool' | 'skill' | 'agent' | 'workflow';
+            name: string;
+            content: {
+                [key: string]: unknown;
+            };
+        }>;
+        meta: {
+            total: number;
+        };
+    };
+};
+
+export type ManifestsExportResponse = ManifestsExportResponses[keyof ManifestsExportResponses];
+
+export type ManifestsPlanData = {
+    body: GivenManifests;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/manifests/plan';
+};
+
+export type ManifestsPlanErrors = {
+    /**
+     * `invalid_json`, `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `workspace_archived`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ManifestsPlanError = ManifestsPlanErrors[keyof ManifestsPlanErrors];
+
+export type ManifestsPlanResponses = {
+    /**
+     * What would be made and changed, and what that affects; nothing is
+     */
+    200: ManifestPlan;
+};
+
+export type ManifestsPlanResponse = ManifestsPlanResponses[keyof ManifestsPlanResponses];
+
+export type ManifestsApplyData = {
+    body: AppliedManifests;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/manifests/apply';
+};
+
+export type ManifestsApplyErrors = {
+    /**
+     * `bad_request`, `invalid_json`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     */
+    403: PlanLimitProblem | Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `plan_outdated`, `name_taken`
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `embedding_failed`, `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ManifestsApplyError = ManifestsApplyErrors[keyof ManifestsApplyErrors];
+
+export type ManifestsApplyResponses = {
+    /**
+     * Bring the workspace to what the files say: all of it, or nothing
+     */
+    200: ManifestPlan;
+};
+
+export type ManifestsApplyResponse = ManifestsApplyResponses[keyof ManifestsApplyResponses];
 
 export type RunSucceededWebhookPayload = WebhookOfRunSucceeded;
 

@@ -71,6 +71,8 @@ export const PROBLEMS = {
   reminded_lately: { status: 409 },
   /** The thing that was decided on has changed since it was shown. */
   changed_since: { status: 409, isStructured: true },
+  /** What a plan of files has seen is no longer so. */
+  plan_outdated: { status: 409 },
   already_answered: { status: 409, isStructured: true },
   request_timeout: { status: 408, detail: 'request_timeout' },
   payload_too_large: { status: 413, detail: 'payload_too_large' },

@@ -105,10 +105,9 @@ const authenticated =
   };
 
 // Any content type is read as JSON: what is not JSON is then a clear 400 rather than a silently missing body.
-const readJson = bounded(
-  MAX_JSON_BYTES,
-  express.json({ limit: MAX_JSON_BYTES, strict: false, type: (request) => !isMultipart(request) }),
-);
+const jsonReader = (maxBytes: number): RequestHandler =>
+  bounded(maxBytes, express.json({ limit: maxBytes, strict: false, type: (request) => !isMultipart(request) }));
+const readJson = jsonReader(MAX_JSON_BYTES);
 const readRaw = bounded(MAX_JSON_BYTES, express.raw({ limit: MAX_JSON_BYTES, type: () => true }));
 const isMultipart = (request: { headers: { 'content-type'?: string } }) =>
   request.headers['content-type']?.startsWith('multipart/') ?? false;
@@ -116,12 +115,13 @@ const isMultipart = (request: { headers: { 'content-type'?: string } }) =>
 function bodyReader(endpoint: Endpoint): RequestHandler[] {
   if (endpoint.rawBody) return [readRaw];
   if (endpoint.upload) return [fileReader(endpoint.upload.maxBytes)];
+  if (endpoint.maxBodyBytes) return [jsonReader(endpoint.maxBodyBytes)];
   return endpoint.body ? [readJson] : [];
 }
 
 /** @returns how large the body of a request to this endpoint may be */
-export const maxBytesOf = ({ upload, uploads }: Endpoint): number =>
-  upload?.maxBytes ?? uploads?.maxBytes ?? MAX_JSON_BYTES;
+export const maxBytesOf = ({ upload, uploads, maxBodyBytes = MAX_JSON_BYTES }: Endpoint): number =>
+  upload?.maxBytes ?? uploads?.maxBytes ?? maxBodyBytes;
 
 function fileReader(maxBytes: number): RequestHandler {
   const limits = { fileSize: maxBytes, files: 1, fields: 10 };

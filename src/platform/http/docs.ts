@@ -8,6 +8,8 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
 export interface DocsOptions {
+  /** Schemas of files that people write, by name: editors complete and check by them. */
+  schemas?: Readonly<Record<string, () => unknown>>;
   /** Each is called once, when it is first asked for. */
   documents: { public: () => unknown; controlPlane: () => unknown };
 }
@@ -29,10 +31,11 @@ const require = createRequire(import.meta.url);
 const ASSETS_DIR = dirname(require.resolve('swagger-ui-dist/package.json'));
 
 /** Mount it at the root of the gateway. */
-export function docsRouter({ documents }: DocsOptions): express.Router {
+export function docsRouter({ documents, schemas = {} }: DocsOptions): express.Router {
   const router = express.Router();
   router.get('/openapi/public.json', sendDocument(documents.public));
   router.get('/openapi/control-plane.json', sendDocument(documents.controlPlane));
+  for (const [name, schema] of Object.entries(schemas)) router.get(`/schemas/${name}.json`, sendDocument(schema));
   router.get('/docs/assets/:name', (request, response, next) => {
     const { name } = request.params;
     if (ASSETS.has(name)) response.sendFile(name, { root: ASSETS_DIR, maxAge: '1h' });

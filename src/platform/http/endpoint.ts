@@ -150,6 +150,8 @@ export interface Endpoint<
   upload?: { maxBytes: number };
   /** The endpoint takes files that are too large to be held in memory; the handler gets them by `receiveFiles`. */
   uploads?: UploadLimits;
+  /** A body of JSON may have so many bytes, in the place of one megabyte. */
+  maxBodyBytes?: number;
   /** Status of bad input. 400 says `{detail: <message>}`, 422 lists every field. */
   badInput?: 400 | 422;
   /** Callers who ask for `text/event-stream` get this instead. The extension sets it; declarations do not. */

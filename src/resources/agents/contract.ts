@@ -89,7 +89,7 @@ const definition = {
   selection_mode: z.enum(SELECTION_MODES).nullable(),
 };
 
-const NewAgent = z
+export const NewAgent = z
   .object({ slug: Slug, ...definition })
   .partial()
   .required({ slug: true, model: true, prompt: true })

@@ -59,7 +59,7 @@ const text = {
   always_load: z.boolean(),
 };
 
-const NewSkill = z
+export const NewSkill = z
   .object(
     {
       slug: z

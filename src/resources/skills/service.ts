@@ -53,6 +53,7 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
 
   return {
     get,
+    textOf,
 
     async list(customerId: string) {
       const skills = await store.list(customerId);

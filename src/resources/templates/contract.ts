@@ -129,13 +129,13 @@ const Spec = z.record(z.string(), z.unknown()).meta({
   },
 });
 
-const metadata = {
+export const workflowMetadata = {
   collection: text(100).nullable().describe('Null takes it out of its collection'),
   tags: z.array(text(100)).max(50),
 };
 
 const NewWorkflow = z
-  .object({ spec: Spec, ...metadata })
+  .object({ spec: Spec, ...workflowMetadata })
   .partial()
   .required({ spec: true })
   .meta({ id: 'NewWorkflow' });
@@ -143,7 +143,7 @@ export type NewTemplate = z.output<typeof NewWorkflow>;
 
 const WorkflowChange = z
   .object({
-    ...metadata,
+    ...workflowMetadata,
     description: z.string().max(2_000),
     spec: Spec,
   })

@@ -8,7 +8,7 @@ import { found } from '../../platform/db/client.ts';
 import { builtinTemplates } from './builtin/index.ts';
 import type { NewTemplate, TemplateChange, TemplateFilter } from './contract.ts';
 import type { JsonSchema, StepSpec, WorkflowSpec } from './model.ts';
-import { parseSpec } from './spec.ts';
+import { parseSpec, readSpec } from './spec.ts';
 import type { TemplateMetadata, TemplateRow, TemplateStore } from './store.ts';
 
 export type TemplateService = ReturnType<typeof createTemplateService>;
@@ -106,6 +106,7 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
 
   return {
     unresolvedBindings,
+    readSpec,
 
     async listStartable(customerId: string) {
       const rows = await store.listStartable(customerId);
@@ -171,7 +172,8 @@ type TemplateState = Pick<TemplateRow, 'customerId' | 'status'>;
 const unknownAmong = (what: string, slugs: readonly string[] = [], known: ReadonlySet<string>): string[] =>
   slugs.filter((slug) => !known.has(slug)).map((slug) => `no ${what} "${slug}"`);
 
-const isUnequipped = ({ kind, tools = [], skills = [] }: StepSpec): boolean =>
+/** An agent without anything in its hands can only talk. */
+export const isUnequipped = ({ kind, tools = [], skills = [] }: StepSpec): boolean =>
   kind === 'agent' && tools.length + skills.length === 0;
 
 /** @returns the columns that were sent, and no others */

@@ -83,7 +83,7 @@ const definition = {
   sensitive: z.boolean().describe('By default true for script, command, container and miniapp'),
 };
 
-const NewTool = z
+export const NewTool = z
   .object(
     {
       slug: z

@@ -10,8 +10,8 @@ import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { schemaProblem } from './arguments.ts';
 import type { NewTool, ToolChange } from './contract.ts';
 import type { CustomKinds } from './custom/kind.ts';
-import { maskIn, maskSecrets, unmaskSecrets } from './custom/secrets.ts';
-import { categoryOf, CUSTOM_MODULE, paramNames, type CustomTool, type Tool } from './model.ts';
+import { isSecret, maskIn, maskSecrets, unmaskSecrets } from './custom/secrets.ts';
+import { categoryOf, CUSTOM_MODULE, paramNames, type CustomTool, type Tool, type ToolKind } from './model.ts';
 import { previewOf } from './preview.ts';
 import type { ToolRegistry } from './registry.ts';
 import type { ToolDefinition, ToolStore } from './store.ts';
@@ -52,6 +52,20 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
       (mask && `body.${mask}: the mask stands for no secret here; send the value`) ??
       (integration !== null && !isIntegration(integration) ? `integration: there is no "${integration}"` : undefined);
     if (fault) throw new Problem('bad_request', fault);
+  }
+
+  /** @returns the whole definition, with what was left out. @throws Problem bad_request */
+  async function define(given: Omit<NewTool, 'slug'>): Promise<ToolDefinition> {
+    const tool: ToolDefinition = {
+      access: 'both',
+      integration: null,
+      ...kinds[given.kind].defaultsOf(given.body),
+      ...given,
+      schema: ofTypeObject(given.schema),
+    };
+    await checkSchema(tool.schema);
+    checkDefinition(tool);
+    return tool;
   }
 
   /** @throws Problem builtin_immutable where the slug is that of a tool which ships, else not_found */
@@ -116,17 +130,14 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
 
     detail: detailOf,
 
+    define,
+    isShipped,
+    isSecret,
+    secretFieldsOf: (kind: ToolKind): readonly string[] => kinds[kind].secretFields,
+
     /** @throws Problem bad_request, slug_taken, plan_limit_exceeded, workspace_archived */
     async create(customerId: string, { slug, ...given }: NewTool) {
-      const tool: ToolDefinition = {
-        access: 'both',
-        integration: null,
-        ...kinds[given.kind].defaultsOf(given.body),
-        ...given,
-        schema: ofTypeObject(given.schema),
-      };
-      await checkSchema(tool.schema);
-      checkDefinition(tool);
+      const tool = await define(given);
       if (await isShipped(customerId, slug)) throw new Problem('slug_taken');
       await workspaces.underCap(
         customerId,

@@ -172,6 +172,7 @@ export const READS: Readonly<Record<string, Reading>> = {
   'templates.list': {},
   'scheduled-jobs.list': {},
   'heartbeats.list': {},
+  'manifests.export': {},
   'integrations.list': {},
   'feature-flags.list': {},
 };

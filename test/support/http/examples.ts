@@ -49,6 +49,7 @@ export const SAME_FOR_ALL: readonly string[] = [
   'crm-admin.createNote',
   'crm-admin.deleteNote',
 ];
+const ANOTHER_MANIFEST = { kind: 'agent', content: { slug: 'from-a-file', prompt: 'You are another one.' } };
 const thread = ({ threadId }: Belongings) => ({ params: { id: threadId } });
 const destination = ({ destinationId }: Belongings) => ({ params: { id: destinationId } });
 const customerOf = { params: { customer_id: 'nobodys-customer' } };
@@ -221,6 +222,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'skills.update': ({ skillSlug }) => ({ params: { slug: skillSlug }, body: { name: 'changed' } }),
   'skills.delete': skill,
 
+  'manifests.plan': () => ({ body: { manifests: [ANOTHER_MANIFEST] } }),
+  'manifests.apply': () => ({ body: { manifests: [ANOTHER_MANIFEST] } }),
   'tools.detail': tool,
   'tools.create': () => ({
     body: {

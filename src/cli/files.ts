@@ -1,0 +1,125 @@
+/** Adds `aos export`, `aos plan` and `aos apply`: a workspace as files, which live in git and are deployed from it. */
+import { writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import type { ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
+import { fieldsOf } from '../platform/core/record.ts';
+import { openService, ServiceProblem, type ServiceClient } from './client.ts';
+import { bodyOf, faultsIn, readManifests, type ManifestFile } from './files/directory.ts';
+import { printPlan } from './files/printing.ts';
+import { writeManifests, writeSchemas } from './files/writing.ts';
+import { readJson } from './input.ts';
+import { CliError, print, printJson, printQuestion } from './output.ts';
+
+const MANIFESTS = '/v1/manifests';
+/** As Terraform has it: something is to be changed. */
+const CHANGES = 2;
+
+interface PlanOptions {
+  json?: boolean;
+  detailedExitcode?: boolean;
+  out?: string;
+}
+interface ApplyOptions {
+  json?: boolean;
+  yes?: boolean;
+  plan?: string;
+}
+
+export function addFileCommands(program: Command): void {
+  program
+    .command('export <directory>')
+    .description('write agents, workflows, skills and tools of the workspace as YAML files, one a thing')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nFiles that say the same already stay as they are, comments and all.\n\nExample:\n  aos export deploy',
+    )
+    .action(exportFiles);
+  program
+    .command('plan <directory>')
+    .description('what the files of a directory would change, and what that affects')
+    .option('--detailed-exitcode', 'exit with 2 where something is to be changed, and 0 where nothing is')
+    .option('-o, --out <file>', 'keep the plan, for aos apply --plan')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 the plan is made, 1 a file is faulty or the service refuses; with --detailed-exitcode 2 is for changes.\n\nExample:\n  aos plan deploy --detailed-exitcode',
+    )
+    .action(plan);
+  program
+    .command('apply <directory>')
+    .description('bring the workspace to what the files say: all of it, or nothing')
+    .option('-y, --yes', 'do not ask')
+    .option('-p, --plan <file>', 'apply what `aos plan --out` has shown, unless somebody changed it since')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  aos apply deploy\n  aos plan deploy --out plan.json && aos apply deploy --plan plan.json --yes',
+    )
+    .action(apply);
+}
+
+async function exportFiles(directory: string, { json }: { json?: boolean }): Promise<void> {
+  const service = await openService(process.env);
+  const { data } = await service.controlPlane<ManifestsExportResponse>('GET', MANIFESTS);
+  const { written, same } = await writeManifests(directory, data);
+  await writeSchemas(directory, (kind) => service.open(`/schemas/${kind}.json`));
+  if (json) return printJson({ directory, written, same });
+  for (const file of written) print(file);
+  print(`${written.length} written, ${same} as they were; next: aos plan ${directory}`);
+}
+
+async function plan(directory: string, { json, detailedExitcode, out }: PlanOptions): Promise<void> {
+  const files = await readManifests(directory);
+  const found = await ask<ManifestPlan>(await openService(process.env), 'plan', files);
+  if (out !== undefined) await writeFile(out, `${JSON.stringify(found, null, 2)}\n`);
+  if (json) printJson(found);
+  else printPlan(found);
+  if (detailedExitcode && found.changes.length > 0) process.exitCode = CHANGES;
+}
+
+async function apply(directory: string, { json, yes, plan: kept }: ApplyOptions): Promise<void> {
+  const files = await readManifests(directory);
+  const service = await openService(process.env);
+  const planned = kept === undefined ? await ask<ManifestPlan>(service, 'plan', files) : undefined;
+  if (planned && !json) printPlan(planned);
+  if (planned?.changes.length === 0) {
+    if (json) printJson(planned);
+    return;
+  }
+  if (!yes) await confirm();
+  const state = planned ? planned.state : fieldsOf(await readJson(kept ?? '')).state;
+  if (typeof state !== 'string') throw new CliError(`${kept} is no plan of aos plan --out`);
+  const done = await ask<ManifestPlan>(service, 'apply', files, { state });
+  if (json) return printJson(done);
+  if (!planned) printPlan(done);
+  const count = done.changes.length;
+  print(`applied: ${count === 1 ? '1 change' : `${count} changes`}`);
+}
+
+/** @throws FaultyFiles where a file is at fault */
+async function ask<T>(
+  service: ServiceClient,
+  what: 'plan' | 'apply',
+  files: readonly ManifestFile[],
+  more: object = {},
+): Promise<T> {
+  try {
+    return await service.controlPlane<T>('POST', `${MANIFESTS}/${what}`, { ...bodyOf(files, process.env), ...more });
+  } catch (error) {
+    const faulty = error instanceof ServiceProblem && error.status === 422 ? faultsIn(error.detail, files) : undefined;
+    if (faulty) throw faulty;
+    throw error;
+  }
+}
+
+/** @throws CliError where the answer is no, or nobody is there to ask */
+async function confirm(): Promise<void> {
+  if (!process.stdin.isTTY) throw new CliError('say --yes where nobody can be asked; nothing is changed');
+  printQuestion('apply these changes? [y/N] ');
+  const terminal = createInterface({ input: process.stdin });
+  const answer = await terminal.question('');
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing is changed');
+}

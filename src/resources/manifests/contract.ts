@@ -1,0 +1,94 @@
+/** The HTTP contract of manifests: a workspace as files, what files would change in it, and that change made. */
+import { z } from 'zod';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { listReply } from '../../platform/http/schemas.ts';
+import { MANIFEST_KINDS, MAX_MANIFEST_BYTES, MAX_MANIFESTS } from './model.ts';
+
+const File = z.string().max(500).describe('Where it was read, for messages');
+const Content = z.record(z.string(), z.unknown());
+
+const given = {
+  manifests: z
+    .array(
+      z.object({
+        kind: z.enum(MANIFEST_KINDS),
+        file: File.optional(),
+        content: Content.describe('What the file says; what it leaves out is as it is by default'),
+      }),
+    )
+    .max(MAX_MANIFESTS),
+  secrets: z
+    .record(z.string().max(200), z.string().max(20_000))
+    .optional()
+    .describe('Values of the variables that files name as `{ env: NAME }`. What is not given stays as it is'),
+};
+const GivenManifests = z.object(given).meta({ id: 'GivenManifests' });
+export type Given = z.output<typeof GivenManifests>;
+
+const AppliedManifests = z
+  .object({
+    ...given,
+    state: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('As the plan has it: what has changed since then is refused, and not overwritten'),
+  })
+  .meta({ id: 'AppliedManifests' });
+
+const Change = z.object({
+  action: z.enum(['create', 'update']),
+  kind: z.enum(MANIFEST_KINDS),
+  name: z.string(),
+  file: z.string().nullable(),
+  fields: z
+    .array(z.object({ path: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
+    .describe('What is different; items of lists are followed by their slugs'),
+  affects: z.array(z.string()).describe('What goes on with what it was, or changes with it'),
+});
+const Plan = z
+  .object({
+    changes: z.array(Change).describe('In the order in which they are made'),
+    unchanged: z.int(),
+    state: z.string().describe('Stands for all that the plan has seen'),
+  })
+  .meta({ id: 'ManifestPlan' });
+
+const common = { surface: 'control-plane', credential: 'session' } as const;
+
+export const exportManifests = endpoint({
+  ...common,
+  id: 'manifests.export',
+  method: 'get',
+  path: '/v1/manifests',
+  summary: 'What the workspace has made, as files say it, without secrets',
+  status: 200,
+  reply: listReply(z.object({ kind: z.enum(MANIFEST_KINDS), name: z.string(), content: Content })),
+});
+
+export const planManifests = endpoint({
+  ...common,
+  id: 'manifests.plan',
+  method: 'post',
+  path: '/v1/manifests/plan',
+  audited: false,
+  summary: 'What would be made and changed, and what that affects; nothing is',
+  description: 'Whatever is wrong with any of them is told at once, as 422, with its place in the list.',
+  body: GivenManifests,
+  maxBodyBytes: MAX_MANIFEST_BYTES,
+  status: 200,
+  reply: Plan,
+});
+
+export const applyManifests = endpoint({
+  ...common,
+  id: 'manifests.apply',
+  method: 'post',
+  path: '/v1/manifests/apply',
+  summary: 'Bring the workspace to what the files say: all of it, or nothing',
+  body: AppliedManifests,
+  maxBodyBytes: MAX_MANIFEST_BYTES,
+  status: 200,
+  reply: Plan,
+  problems: ['plan_outdated', 'plan_limit_exceeded', 'embedding_failed', 'name_taken', 'bad_request'],
+});

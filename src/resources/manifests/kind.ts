@@ -1,0 +1,126 @@
+/** Defines what a kind of manifest consists of. Each kind is one file under `kinds/`. */
+import type { z } from 'zod';
+import { fieldsOf } from '../../platform/core/record.ts';
+import { unknownFields, unknownMessage } from '../../platform/http/unknown-fields.ts';
+import type { SecretPlaces } from './secrets.ts';
+import type { Content, Fault, ManifestKind, Path, Reference } from './model.ts';
+
+/** Something that a workspace has, as a manifest says it. */
+export interface Known {
+  name: string;
+  content: Content;
+}
+
+/** What is left to do when the transaction is over: it may take its time, and is mended by housekeeping where it fails. */
+export type Later = () => Promise<unknown>;
+/** Is called in the transaction. It makes no request to anybody. */
+export type Write = () => Promise<Later | void>;
+
+/** A manifest of the right shape. */
+export interface Wanted extends Known {
+  references: readonly Reference[];
+  /** Looks at what its shape does not tell. */
+  check(): Promise<readonly Fault[]>;
+  /** Does what takes its time, outside of any transaction. */
+  prepare(before: Content | undefined): Promise<Write>;
+}
+
+export interface Kind {
+  kind: ManifestKind;
+  /** The field by which a thing is known. */
+  nameField: 'slug' | 'name' | 'url';
+  /** What may not stand in a file; a kind without secrets has none. */
+  secrets?: SecretPlaces;
+  /** Editors are given this. */
+  shape: z.ZodType;
+  /** @param names leaves out the others. @returns what the workspace itself has made, by name */
+  known(customerId: string, names?: ReadonlySet<string>): Promise<Known[]>;
+  parse(customerId: string, content: Content): Promise<Wanted | { faults: readonly Fault[] }>;
+  /** @returns those of these that can be named: the workspace's own, and what ships */
+  existing(customerId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
+  /** @returns names that somebody may have meant */
+  suggestions(customerId: string): Promise<readonly string[]>;
+  remove(customerId: string, name: string): Write;
+  /** Drops what is as it is by default: files say what is special. */
+  shortened(content: Content): Content;
+}
+
+export interface KindDefinition<Manifest extends object> extends Pick<
+  Kind,
+  'kind' | 'nameField' | 'secrets' | 'existing' | 'suggestions' | 'remove'
+> {
+  shape: z.ZodType;
+  known(customerId: string, names: ReadonlySet<string> | undefined): Promise<Manifest[]>;
+  /** What has a field of this value need not say so. */
+  defaults: Partial<Manifest>;
+  shortened?(manifest: Content): Content;
+  references(manifest: Manifest): readonly Reference[];
+  read(content: Content): Promise<Read<Manifest>>;
+  check?(customerId: string, manifest: Manifest): Promise<readonly Fault[]>;
+  prepare(customerId: string, manifest: Manifest, before: Content | undefined): Promise<Write>;
+}
+
+const MAX_FAULTS = 50;
+const UNKNOWN = 'unrecognized_keys';
+
+/** @returns the fields that the shape does not know, with what may have been meant */
+export const unknownIn = (shape: z.ZodType, content: Content): Fault[] =>
+  unknownFields(shape, content, { max: MAX_FAULTS }).map((field) => ({
+    path: field.path,
+    message: unknownMessage('field', field),
+  }));
+
+export type Read<Manifest> = { manifest: Manifest } | { faults: readonly Fault[] };
+
+export function shaped<Manifest>(shape: z.ZodType<Manifest>, content: Content): Read<Manifest> {
+  const unknown = unknownIn(shape, content);
+  const { data, error } = shape.safeParse(content);
+  const faults = [
+    ...unknown,
+    ...(error?.issues ?? [])
+      .filter(({ code }) => code !== UNKNOWN || unknown.length === 0)
+      .map(({ path, message }) => ({ path, message })),
+  ];
+  return data === undefined || faults.length > 0 ? { faults: faults.slice(0, MAX_FAULTS) } : { manifest: data };
+}
+
+export function defineKind<Manifest extends object>(definition: KindDefinition<Manifest>): Kind {
+  const { kind, nameField, secrets, shape, defaults, existing, suggestions, remove } = definition;
+  const nameOf = (manifest: Manifest): string => String(fieldsOf(manifest)[nameField]);
+  const isDefault = (name: string, value: unknown): boolean =>
+    value === undefined ||
+    (Object.hasOwn(defaults, name) && JSON.stringify(value) === JSON.stringify(fieldsOf(defaults)[name]));
+  return {
+    kind,
+    nameField,
+    ...(secrets && { secrets }),
+    shape,
+    existing,
+    suggestions,
+    remove,
+    shortened(content) {
+      const special = Object.fromEntries(Object.entries(content).filter(([name, value]) => !isDefault(name, value)));
+      return definition.shortened?.(special) ?? special;
+    },
+    async known(customerId, names) {
+      const manifests = await definition.known(customerId, names);
+      return manifests.map((manifest) => ({ name: nameOf(manifest), content: fieldsOf(manifest) }));
+    },
+    async parse(customerId, content) {
+      const read = await definition.read(content);
+      if ('faults' in read) return read;
+      const { manifest } = read;
+      return {
+        name: nameOf(manifest),
+        content: fieldsOf(manifest),
+        references: definition.references(manifest),
+        check: async () => (await definition.check?.(customerId, manifest)) ?? [],
+        prepare: (before) => definition.prepare(customerId, manifest, before),
+      };
+    },
+  };
+}
+
+/** @returns the references of a list of names */
+export const listed = (kind: ManifestKind, names: readonly string[], path: Path): Reference[] =>
+  names.map((name, at) => ({ kind, name, path: [...path, at] }));

@@ -1,0 +1,43 @@
+/**
+ * Words and rules of manifests. A manifest says one thing of a workspace whole, as a file can: what it leaves out is as it is
+ * by default, so that what is in the files is what there is.
+ */
+
+/** In the order in which they are written: what is named comes before what names it. They go the other way round. */
+export const MANIFEST_KINDS = ['tool', 'skill', 'agent', 'workflow'] as const;
+export type ManifestKind = (typeof MANIFEST_KINDS)[number];
+
+/** The files of a kind lie in this folder. */
+export const FOLDERS: Readonly<Record<ManifestKind, string>> = {
+  tool: 'tools',
+  skill: 'skills',
+  agent: 'agents',
+  workflow: 'workflows',
+};
+
+export const MAX_MANIFESTS = 1_000;
+/** A whole directory is sent at once. */
+export const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
+
+export type Content = Readonly<Record<string, unknown>>;
+export type Path = readonly PropertyKey[];
+
+/** Something that is wrong with a manifest, and where in it. */
+export interface Fault {
+  path: Path;
+  message: string;
+}
+
+/** A manifest names this; the file that has it may be written in the same breath. */
+export interface Reference {
+  kind: ManifestKind;
+  name: string;
+  path: Path;
+}
+
+/** One field that differs. `before` is absent where the field is new, `after` where it goes. */
+export interface FieldChange {
+  path: string;
+  before?: unknown;
+  after?: unknown;
+}

@@ -1,0 +1,82 @@
+/**
+ * A file names a secret by a variable of the environment, `{ env: NAME }`, and whoever applies it sends the value along. No
+ * answer has one: a difference says that there is one.
+ */
+import { isRecord } from '../../platform/core/record.ts';
+import type { Content, Fault } from './model.ts';
+
+type Names = readonly string[];
+
+export interface SecretPlaces {
+  /** A variable may stand here. */
+  isPlace(path: Names, content: Content): boolean;
+  /** Such a text at such a place is for nobody to read. */
+  isSecret(path: Names, value: string): boolean;
+}
+
+const MASK = '***';
+
+/** Goes through what lies in objects: no list has a secret in it. */
+function mapped(value: unknown, path: Names, map: (path: Names, value: unknown) => unknown): unknown {
+  const changed = map(path, value);
+  if (changed !== value || !isRecord(value)) return changed;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapped(part, [...path, name], map)]));
+}
+
+/** As `fieldsOf` of what `mapped` gives, which begins with an object and so is one. */
+const mappedContent = (content: Content, map: (path: Names, value: unknown) => unknown): Content =>
+  Object.fromEntries(Object.entries(content).map(([name, part]) => [name, mapped(part, [name], map)]));
+
+const variableIn = (value: unknown): string | undefined => {
+  if (!isRecord(value) || Object.keys(value).length !== 1) return undefined;
+  const { env } = value;
+  return typeof env === 'string' ? env : undefined;
+};
+
+const at = (content: Content | undefined, path: Names): unknown =>
+  path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), content);
+
+/**
+ * Puts values in the place of variables; of one that is not given, what the workspace has.
+ * @returns what is wrong beside it: a variable without a value, a secret that stands in the file
+ */
+export function withSecrets(
+  places: SecretPlaces,
+  content: Content,
+  given: { secrets: Readonly<Record<string, string>>; before: Content | undefined },
+): { content: Content; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const resolved = mappedContent(content, (path, value) => {
+    if (!places.isPlace(path, content)) return value;
+    const name = variableIn(value);
+    if (name === undefined) {
+      if (typeof value === 'string' && places.isSecret(path, value)) {
+        faults.push({ path, message: 'a secret does not belong in a file: write { env: NAME } in its place' });
+      }
+      return value;
+    }
+    const known = Object.hasOwn(given.secrets, name) ? given.secrets[name] : at(given.before, path);
+    if (typeof known === 'string') return known;
+    faults.push({ path, message: `the environment has no ${name}, and the workspace no value yet` });
+    return value;
+  });
+  return { content: resolved, faults };
+}
+
+/** @returns what a file says of it: the name of a variable for each secret */
+export const withVariables = (places: SecretPlaces, content: Content, prefix: string): Content =>
+  mappedContent(content, (path, value) =>
+    typeof value === 'string' && places.isPlace(path, content) && places.isSecret(path, value)
+      ? { env: variableNameOf([prefix, ...path.slice(1)].join('_')) }
+      : value,
+  );
+
+const variableNameOf = (text: string): string => text.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+
+/** @returns the content as it may be shown beside another one: whether a secret is the same, and not what it is */
+export const masked = (places: SecretPlaces, content: Content, other: Content | undefined): Content =>
+  mappedContent(content, (path, value) => {
+    if (typeof value !== 'string' || !places.isPlace(path, content) || !places.isSecret(path, value)) return value;
+    const before = at(other, path);
+    return other === undefined || before === value ? MASK : `${MASK} (another)`;
+  });
