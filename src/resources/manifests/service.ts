@@ -67,10 +67,12 @@ export const createManifestService = ({ db, store, kinds, secret, log }: Depende
       const { nameField, secrets: places, parse: read } = kindOf(kind);
       const before = looked.get(keyOf(kind, String(given[nameField])));
       const resolved = places ? withSecrets(places, given, { secrets, before: before?.content }) : undefined;
-      const wanted = await read(customerId, resolved?.content ?? given);
-      const found = [...(resolved?.faults ?? []), ...('faults' in wanted ? wanted.faults : [])];
-      faults.push(...found.map((fault) => ({ ...fault, at })));
-      if ('faults' in wanted) continue;
+      const isWhole = !resolved || resolved.faults.length === 0;
+      const wanted = isWhole ? await read(customerId, resolved?.content ?? given) : resolved;
+      if ('faults' in wanted) {
+        faults.push(...wanted.faults.map((fault) => ({ ...fault, at })));
+        continue;
+      }
       const key = keyOf(kind, wanted.name);
       const other = seen.get(key);
       if (other !== undefined)

@@ -1,0 +1,116 @@
+/** Manifests over HTTP: what is planned, what is written, and that it is all of it or nothing. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+
+let service: TestService;
+let tenant: Tenant;
+let made = 0;
+
+beforeAll(async () => {
+  service = await startTestService({ worker: false });
+});
+afterAll(async () => service?.close());
+beforeEach(async () => {
+  made += 1;
+  tenant = await service.tenant(`acc_manifests_${made}`);
+});
+
+const agent = (slug: string, more: object = {}) => ({
+  kind: 'agent',
+  file: `agents/${slug}.yaml`,
+  content: { slug, prompt: `You are ${slug}.`, ...more },
+});
+const plan = (manifests: object[], more: object = {}) =>
+  tenant.cp('POST', '/v1/manifests/plan', { manifests, ...more });
+const apply = (manifests: object[], more: object = {}) =>
+  tenant.cp('POST', '/v1/manifests/apply', { manifests, ...more });
+const customAgents = async () => {
+  const { body } = await tenant.cp('GET', '/v1/manifests');
+  return body.data.filter(({ kind }: { kind: string }) => kind === 'agent').map(({ name }: { name: string }) => name);
+};
+
+describe('applying', () => {
+  // Guards: what fails in the middle leaves nothing of what came before it.
+  test('is all or nothing', async () => {
+    tenant = await service.tenant('acc_manifests_free', 'free');
+    const many = Array.from({ length: 60 }, (_, at) => agent(`agent-${at}`));
+    expect((await plan(many)).body.changes).toHaveLength(60);
+    expect(await apply(many)).toMatchObject({ status: 403, body: { detail: { code: 'plan_limit_exceeded' } } });
+    expect(await customAgents()).toEqual([]);
+    expect((await apply(many.slice(0, 2))).status).toBe(200);
+    expect(await customAgents()).toEqual(['agent-0', 'agent-1']);
+  });
+
+  // Guards: two pipelines at once bring the workspace to one of the two states, and neither fails half-way.
+  test('at once by two is applied one after the other', async () => {
+    const answers = await Promise.all(
+      ['One', 'Two'].map((description) => apply([agent('both', { description }), agent('other', { description })])),
+    );
+    // Whoever comes second finds another state than it has planned for.
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const { body } = await tenant.cp('GET', '/v1/manifests');
+    const described = body.data.map(({ content }: { content: { description: string } }) => content.description);
+    expect(new Set(described).size).toBe(1);
+  });
+
+  // Guards: what another workspace has is not there, neither to be named nor to be changed.
+  test('knows its own workspace alone', async () => {
+    const other = await service.tenant('acc_manifests_other');
+    const tool = {
+      slug: 'theirs',
+      description: 'Theirs',
+      kind: 'stub',
+      schema: { type: 'object' },
+      body: { result: 1 },
+    };
+    expect((await other.cp('POST', '/v1/tools', tool)).status).toBe(201);
+    expect((await other.cp('POST', '/v1/agents', { ...agent('shared').content, model: 'auto' })).status).toBe(201);
+    expect(await apply([agent('mine', { allowed_tools: ['theirs'] })])).toMatchObject({
+      status: 422,
+      body: {
+        detail: [{ loc: ['body', 'manifests', 0, 'content', 'allowed_tools', 0], msg: 'there is no tool "theirs"' }],
+      },
+    });
+    expect((await plan([agent('shared')])).body.changes).toMatchObject([{ action: 'create', fields: [] }]);
+  });
+});
+
+describe('a secret', () => {
+  const caller = (authorization: unknown) => ({
+    kind: 'tool',
+    content: {
+      slug: 'caller',
+      description: 'Calls',
+      kind: 'webhook',
+      body: { url: 'https://example.com/hook', headers: { Authorization: authorization, Accept: 'text/plain' } },
+    },
+  });
+  const named = caller({ env: 'HOOK_TOKEN' });
+
+  // Guards: a file names a secret by a variable. It is stored and compared, and no answer has it.
+  test('comes from the environment, and goes nowhere', async () => {
+    expect(await apply([caller('Bearer 0123456789abcdef')])).toMatchObject({
+      status: 422,
+      body: { detail: [{ msg: expect.stringContaining('does not belong in a file') }] },
+    });
+    expect(await plan([named])).toMatchObject({
+      status: 422,
+      body: { detail: [{ msg: 'the environment has no HOOK_TOKEN, and the workspace no value yet' }] },
+    });
+    const first = { secrets: { HOOK_TOKEN: 'Bearer first-secret-0123' } };
+    expect((await apply([named], first)).status).toBe(200);
+    expect((await plan([named], first)).body).toMatchObject({ changes: [], unchanged: 1 });
+    // Who has no secrets, such as a pipeline of a pull request, plans all the same.
+    expect((await plan([named])).body).toMatchObject({ changes: [], unchanged: 1 });
+    const second = await plan([named], { secrets: { HOOK_TOKEN: 'Bearer second-secret-0123' } });
+    expect(second.body.changes).toMatchObject([
+      { fields: [{ path: 'body.headers.Authorization', before: '***', after: '*** (another)' }] },
+    ]);
+    const exported = await tenant.cp('GET', '/v1/manifests');
+    expect(exported.body.data[0].content.body.headers).toEqual({
+      Authorization: { env: 'CALLER_HEADERS_AUTHORIZATION' },
+      Accept: 'text/plain',
+    });
+    expect(JSON.stringify([second.body, exported.body])).not.toMatch(/first-secret|second-secret/);
+  });
+});
