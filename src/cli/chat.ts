@@ -1,16 +1,30 @@
 /** Adds `aos chat`: conversations with an agent. */
 import type { Command } from 'commander';
 import type {
+  Attachment,
   ChatListMessagesResponse,
   ChatMessage,
   ChatSendMessageResponse,
   ChatThread,
+  ChatUploadAttachmentsResponse,
   Run,
 } from '../../client/src/api.ts';
-import { openService } from './client.ts';
+import { describeAttachment, formOf } from './attached.ts';
+import { openService, type ServiceClient } from './client.ts';
 import { createTextWriter, followRun } from './following.ts';
 import { asList, list, report, type ListOptions } from './listing.ts';
-import { CliError, oneLine, paint, paintStatus, print, printJson, printPart, shorten, shortTime } from './output.ts';
+import {
+  CliError,
+  oneLine,
+  paint,
+  paintStatus,
+  print,
+  printAside,
+  printJson,
+  printPart,
+  shorten,
+  shortTime,
+} from './output.ts';
 
 const THREADS = '/v1/chat/threads';
 const pathOf = (id: string, what = ''): string => `${THREADS}/${encodeURIComponent(id)}${what}`;
@@ -31,14 +45,17 @@ export function addChatCommands(program: Command): void {
     .description('what was said, oldest first')
     .option('-n, --limit <count>', 'the latest so many', '50')
     .action(show);
-  json(chat.command('say <thread> <text>')).description('say something, and wait for the answer').action(say);
+  json(chat.command('say <thread> <text>'))
+    .description('say something, and wait for the answer')
+    .option('-f, --file <path...>', 'files to be read: PDF, Office, EPUB, HTML, CSV, text, pictures')
+    .action(say);
   json(chat.command('rename <thread> <title>'))
     .description('give it another title')
     .action((id, title, options) => change(id, { title }, options));
   json(chat.command('delete <thread>')).description('with its files; its runs stay').action(remove);
   chat.addHelpText(
     'after',
-    '\nExamples:\n  aos chat new --agent assistant --title "Release notes"\n  aos chat say 01kb... "What is new this week?"',
+    '\nExamples:\n  aos chat new --agent assistant --title "Release notes"\n  aos chat say 01kb... "What is new this week?"\n  aos chat say 01kb... "Sum it up" --file report.pdf',
   );
 }
 
@@ -81,10 +98,18 @@ function printMessage({ role, agent, content, status, error }: ChatMessage): voi
   print(`${paint('bold', who)}  ${content ?? `(${paintStatus(status)}${error ? `: ${oneLine(error)}` : ''})`}`);
 }
 
-async function say(id: string, text: string, { json }: { json?: boolean }): Promise<void> {
+async function say(
+  id: string,
+  text: string,
+  { json, file: files = [] }: { json?: boolean; file?: string[] },
+): Promise<void> {
   const service = await openService(process.env);
+  const attached = files.length > 0 ? await upload(service, id, files) : [];
+  // What is read of them is no part of the answer.
+  for (const file of attached) printAside(describeAttachment(file));
   const { run_id: runId } = await service.controlPlane<ChatSendMessageResponse>('POST', pathOf(id, '/messages'), {
     content: text,
+    attachment_ids: attached.map((file) => file.id),
   });
   const reading = createTextWriter(printPart);
   for await (const update of followRun(service, runId, { text: process.stdout.isTTY && !json })) {
@@ -95,6 +120,12 @@ async function say(id: string, text: string, { json }: { json?: boolean }): Prom
   if (json) printJson(run);
   else if (run.output !== null && reading.text() !== run.output) print(run.output);
   if (run.status !== 'succeeded') throw new CliError(`run ${runId} ${run.status}${run.error ? `: ${run.error}` : ''}`);
+}
+
+async function upload(service: ServiceClient, id: string, files: readonly string[]): Promise<Attachment[]> {
+  const form = await formOf(files);
+  const { data } = await service.controlPlane<ChatUploadAttachmentsResponse>('POST', pathOf(id, '/attachments'), form);
+  return data;
 }
 
 async function change(id: string, body: object, options: { json?: boolean }): Promise<void> {

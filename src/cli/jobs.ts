@@ -1,6 +1,4 @@
 /** Adds `aos jobs`, which manages scheduled jobs. */
-import { openAsBlob } from 'node:fs';
-import { basename } from 'node:path';
 import { Option, type Command } from 'commander';
 import type {
   ScheduledJob,
@@ -9,6 +7,7 @@ import type {
   ScheduledJobsUpdateResponse,
   ScheduledJobsUploadAttachmentsResponse,
 } from '../../client/src/api.ts';
+import { describeAttachment, formOf } from './attached.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
 import { CliError, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
@@ -119,26 +118,14 @@ async function remove(id: string, { json }: Output): Promise<void> {
 }
 
 async function attach(id: string, files: string[], { json }: Output): Promise<void> {
-  const form = new FormData();
-  for (const file of files) {
-    form.append('files', await blobOf(file), basename(file));
-  }
   const service = await openService(process.env);
   const reply = await service.controlPlane<ScheduledJobsUploadAttachmentsResponse>(
     'POST',
     `${pathOf(id)}/attachments`,
-    form,
+    await formOf(files),
   );
   if (json) printJson(reply);
-  else for (const { filename, size_bytes: size } of reply.data) print(`${filename}: ${size} bytes`);
-}
-
-async function blobOf(file: string): Promise<Blob> {
-  try {
-    return await openAsBlob(file);
-  } catch {
-    throw new CliError(`cannot read ${file}`);
-  }
+  else for (const file of reply.data) print(describeAttachment(file));
 }
 
 const REASONING: Record<string, boolean | null> = { on: true, off: false, auto: null };

@@ -2,12 +2,11 @@
  * Holds the parts of `aos project` that change a project: stop it, let it go on, repeat parts of it, change its
  * artifacts.
  */
-import { openAsBlob } from 'node:fs';
-import { basename } from 'node:path';
 import type { AttachmentsUploadResponse, ProjectsResumeResponse, Retriggered, Reverted } from '../../client/src/api.ts';
 import type { Cascade } from '../resources/projects/model.ts';
+import { describeAttachment, formOf } from './attached.ts';
 import { openService } from './client.ts';
-import { CliError, print, printJson } from './output.ts';
+import { print, printJson } from './output.ts';
 import { orMissing, pickStep, projectPath, readBoard, stepsOf } from './project-client.ts';
 import { formatUsd } from './timeline.ts';
 
@@ -139,19 +138,8 @@ const follows = ({ marked_stale, auto_retriggered }: Pick<Reverted, 'marked_stal
 ];
 
 export async function attach(projectId: string, files: readonly string[], output: Output): Promise<void> {
-  const form = new FormData();
-  for (const file of files) {
-    form.append('files', await openFile(file), basename(file));
-  }
-  await command<AttachmentsUploadResponse>({ projectId, path: '/attachments', body: form }, output, ({ data }) =>
-    data.map(({ filename, size_bytes }) => `attached ${filename} (${size_bytes} bytes)`).join('\n'),
+  const body = await formOf(files);
+  await command<AttachmentsUploadResponse>({ projectId, path: '/attachments', body }, output, ({ data }) =>
+    data.map((file) => `attached ${describeAttachment(file)}`).join('\n'),
   );
-}
-
-async function openFile(file: string): Promise<Blob> {
-  try {
-    return await openAsBlob(file);
-  } catch {
-    throw new CliError(`cannot read ${file}`);
-  }
 }

@@ -111,6 +111,12 @@ test('chat', async () => {
   const { id } = JSON.parse(await aos('chat', 'new', '--agent', 'assistant', '--title', 'Notes', '--json'));
   expect((await aos('chat', 'say', id, 'Hello there')).trim()).not.toBe('');
   expect(await aos('chat', 'show', id)).toMatch(/^you {2}Hello there\nassistant {2}\S/);
+  const reads = '[[tool:read_attachment {"filename":"kites.csv"}]]';
+  expect(await run('chat', 'say', id, reads, '--file', await file('kites.csv', 'Kites fly'))).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Kites fly'),
+    stderr: 'kites.csv: table (CSV) of 11 characters\n',
+  });
   expect(await aos('chat', 'rename', id, 'Other')).toBe(`${id} is called Other\n`);
   expect(await aos('chat')).toMatch(/\n\S+ +assistant +.* Other\n$/);
 });

@@ -73,7 +73,7 @@ test('makes a job and changes it', async () => {
 // Guards: files can be added to a job, listed and deleted.
 test('shows a job and deletes it', async () => {
   const attached = await aos('attach', id, join(folder, 'brief.md'));
-  expect(attached).toEqual({ code: 0, stdout: 'brief.md: 16 bytes\n', stderr: '' });
+  expect(attached).toEqual({ code: 0, stdout: 'brief.md: text of 16 characters\n', stderr: '' });
   expect((await tenant.cp('GET', `/v1/scheduled-jobs/${id}/attachments`)).body.meta.total).toBe(1);
 
   const { stdout } = await aos();

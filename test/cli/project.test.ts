@@ -180,7 +180,7 @@ test('names the signal that answers a webhook gate', async () => {
 
   const file = join(folder, 'notes.md');
   await writeFile(file, '# Notes');
-  expect(await aos('attach', id, file)).toEqual(ok('attached notes.md (7 bytes)\n'));
+  expect(await aos('attach', id, file)).toEqual(ok('attached notes.md: text of 7 characters\n'));
   expect(await aos('attach', id, join(folder, 'none'))).toEqual(failed(`cannot read ${join(folder, 'none')}`));
   await aos('abandon', id);
 });

@@ -1,5 +1,6 @@
 /** What a person does in the console, each with its effect as the API tells it. */
 import { beforeAll, expect, test } from '@jest/globals';
+import { pdfOfPages } from '../support/documents/pdf.ts';
 import { sql } from 'drizzle-orm';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -130,11 +131,16 @@ await describeConsole('acts', {}, (stage) => {
     // Its address is there before the page is, and the form has a field of that name too.
     await tab.locator('summary').filter({ hasText: 'Files' }).click();
     await tab.getByRole('link', { name: 'recipe.txt' }).waitFor();
-    await tab.getByLabel('Add files').setInputFiles(file('oven.txt'));
-    await tab.getByRole('button', { name: 'Add 1 file' }).click();
+    await tab.getByText('text of 17 characters').waitFor();
+    const scan = { name: 'scan.pdf', mimeType: 'application/pdf', buffer: pdfOfPages(['']) };
+    await tab.getByLabel('Add files').setInputFiles([file('oven.txt'), scan]);
+    await tab.getByRole('button', { name: 'Add 2 files' }).click();
     await tab.getByRole('link', { name: 'oven.txt' }).waitFor();
+    // What no agent can read is said at once, and beside the file.
+    await tab.getByText(/^scan.pdf cannot be read: its page has no text/).waitFor();
+    await tab.getByText(/^cannot be read: its page has no text/).waitFor();
     const { data } = await read(`/v1/projects/${id}/attachments`);
-    expect(data.map(({ filename }: { filename: string }) => filename)).toEqual(['recipe.txt', 'oven.txt']);
+    expect(data.map(({ filename }: { filename: string }) => filename)).toEqual(['recipe.txt', 'oven.txt', 'scan.pdf']);
   });
 
   // Guards against: a page that goes away for a moment when a wait arrives, with all that somebody has opened and written.

@@ -748,7 +748,7 @@ export const attachmentsList = <ThrowOnError extends boolean = true>(options: Op
 /**
  * Put reference files beside a project, all of them or none
  *
- * Its agents can read them with the tool `read_attachment`. The answer lists those of this upload.
+ * Its agents can read them with the tool `read_attachment`. The answer lists those of this upload, and says what each is read as (`reading`), or why it cannot be; it is kept all the same.
  */
 export const attachmentsUpload = <ThrowOnError extends boolean = true>(options: Options<AttachmentsUploadData, ThrowOnError>): RequestResult<AttachmentsUploadResponses, AttachmentsUploadErrors, ThrowOnError, 'data'> => options.client.post<AttachmentsUploadResponses, AttachmentsUploadErrors, ThrowOnError, 'data'>({
     ...formDataBodySerializer,

@@ -1,6 +1,6 @@
 /** Holds the part of `documents.ts` that runs inside a worker thread. */
 import { openDocument } from './kinds.ts';
-import { DocumentError, type DocumentKind, type DocumentProblemCode, type DocumentUnit } from './model.ts';
+import { DocumentError, noText, type DocumentKind, type DocumentProblemCode, type DocumentUnit } from './model.ts';
 import { withUnpackLimit } from './unpack-limit.ts';
 
 interface File {
@@ -41,6 +41,9 @@ export const readJob = ({ bytes, filename, first, last, characters }: Wanted): P
       texts.push(read);
     }
     await close?.();
+    if (unit === null && first === 1 && texts.every((text) => text.trim() === '')) {
+      throw noText();
+    }
     return { kind, unit, count, ...(note !== undefined && { note }), texts };
   });
 

@@ -5,12 +5,12 @@
 import { runInThread, ThreadLimitError, type Job } from '../threads/threads.ts';
 import type { Outcome, ReadUnits, Wanted } from './documents-thread.ts';
 import { isPicture, lookAtPicture, type LookedAtPicture } from './picture.ts';
-import { DocumentError, kindOfText, type Reading } from './model.ts';
+import { DocumentError, kindOfText, noText, type Reading } from './model.ts';
 import { inWords, pictureSummary, summaryOf } from './summary.ts';
 
 const READ_MS = 20_000;
-/** An upload waits for it, so it is less. */
-const LOOK_MS = 10_000;
+/** An upload waits for it, so it is less; both are so long that a thread is left to what does not take long. */
+const LOOK_MS = 12_000;
 
 const jobOf = (timeoutMs: number): Job<Wanted, Outcome<ReadUnits>> => ({
   module: new URL('./documents-thread.ts', import.meta.url),
@@ -22,10 +22,14 @@ const jobOf = (timeoutMs: number): Job<Wanted, Outcome<ReadUnits>> => ({
 /** @throws DocumentError */
 async function run(wanted: Wanted, timeoutMs: number, signal: AbortSignal | undefined): Promise<ReadUnits> {
   const text = quickText(wanted);
+  if (text?.trim() === '') throw noText();
   if (text !== undefined) return { kind: kindOfText(wanted.filename), unit: null, count: 1, texts: [text] };
   const outcome = await runInThread(jobOf(timeoutMs), wanted, signal).catch((error: unknown) => {
     if (!(error instanceof ThreadLimitError)) throw error;
-    throw new DocumentError('too_slow', `${error.message}: attach a part of it`);
+    const why = /memory/.test(error.message)
+      ? 'it needs more memory to be read than a document may have'
+      : `it takes longer than ${timeoutMs / 1_000} seconds to be read`;
+    throw new DocumentError('too_slow', `${why}: attach a part of it`);
   });
   if ('problem' in outcome) throw new DocumentError(outcome.problem, outcome.message);
   return outcome.result;
@@ -54,11 +58,11 @@ export const readDocument = (wanted: Wanted, signal?: AbortSignal): Promise<Read
 /** @returns what a file will be read as, or why it cannot be */
 export async function lookAtDocument(
   { bytes, filename }: Pick<Wanted, 'bytes' | 'filename'>,
-  signal?: AbortSignal,
+  { signal, timeoutMs = LOOK_MS }: { signal?: AbortSignal; timeoutMs?: number } = {},
 ): Promise<Reading> {
   try {
     if (isPicture(bytes)) return readingOfPicture(await lookAtPicture(bytes), filename);
-    const read = await run({ bytes, filename, first: 1, last: 1, characters: 1 }, LOOK_MS, signal);
+    const read = await run({ bytes, filename, first: 1, last: 1, characters: 1 }, timeoutMs, signal);
     const { kind, unit, count } = read;
     return {
       kind,

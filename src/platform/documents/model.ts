@@ -53,6 +53,8 @@ export class DocumentError extends Error {
   }
 }
 
+export const noText = () => new DocumentError('no_text', 'there is no text in it');
+
 /** A document that was opened. */
 export interface OpenDocument {
   unit: DocumentUnit | null;

@@ -23,8 +23,13 @@ export function decodeText(bytes: Buffer, declared?: string): Decoded | undefine
   const wide = wideOf(bytes.subarray(0, SAMPLE));
   const text = wide ? undefined : fatally(bytes, 'utf-8');
   if (text !== undefined) return isText(text) ? { text: storable(text), encoding: 'utf-8' } : undefined;
-  const claimed = declared !== undefined && isDecodable(declared) ? declared : undefined;
-  return decoded(bytes, wide ?? claimed ?? guessOf(bytes.subarray(0, SAMPLE)));
+  const sample = bytes.subarray(0, SAMPLE);
+  const candidates = wide ? [wide] : [...(declared === undefined ? [] : [declared]), ...guessesOf(sample)];
+  for (const encoding of candidates.filter(isDecodable)) {
+    const found = decoded(bytes, encoding);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** @throws DocumentError unsupported, too_large */
@@ -53,14 +58,16 @@ function wideOf(sample: Buffer): string | undefined {
   return even > enough && odd < even / 20 ? 'utf-16be' : undefined;
 }
 
-/** Those that are told by chance, from bytes that are no text at all, come last. */
-function guessOf(sample: Buffer): string {
-  for (const { name } of analyse(sample)) {
-    const encoding = name.toLowerCase();
-    if (isDecodable(encoding)) return encoding;
-  }
-  return 'windows-1252';
-}
+/** Of a hundred. A guess that is less sure is made of any bytes. */
+const SURE = 20;
+
+/** The likeliest first; a guess is wrong where it makes no text of the bytes. */
+const guessesOf = (sample: Buffer): string[] => [
+  ...analyse(sample)
+    .filter(({ confidence }) => confidence >= SURE)
+    .map(({ name }) => name.toLowerCase()),
+  'windows-1252',
+];
 
 function isDecodable(encoding: string): boolean {
   try {

@@ -55,7 +55,9 @@ export const uploadAttachments = endpoint({
   credential: 'session',
   audited: false,
   summary: 'Put reference files beside a project, all of them or none',
-  description: 'Its agents can read them with the tool `read_attachment`. The answer lists those of this upload.',
+  description:
+    'Its agents can read them with the tool `read_attachment`. The answer lists those of this upload, and says what each ' +
+    'is read as (`reading`), or why it cannot be; it is kept all the same.',
   params: ProjectPath,
   uploads: { field: 'files', maxFiles: MAX_FILES, maxBytes: MAX_UPLOAD_BYTES },
   badInput: 400,

@@ -30,7 +30,7 @@ export const createAttachmentService = ({ store, files, workspaces, log }: Depen
   async function look({ key, filename }: ReceivedFile, signal: AbortSignal): Promise<Reading | null> {
     try {
       signal.throwIfAborted();
-      return await lookAtDocument({ bytes: await files.get(key), filename }, signal);
+      return await lookAtDocument({ bytes: await files.get(key), filename }, { signal });
     } catch (err) {
       log.warn({ err }, 'an upload was kept, and not looked at');
       return null;

@@ -106,6 +106,12 @@ describe('text', () => {
     ['utf-16be without a mark', Buffer.from(german, 'utf16le').swap16(), german, 'utf-16be'],
     ['latin 1', Buffer.from(german, 'latin1'), german, 'windows-1252'],
     ['koi8-r', koi8, russian, 'koi8-r'],
+    [
+      'latin 1, a large one',
+      Buffer.alloc(1_400_000, Buffer.from('Grüße ', 'latin1')),
+      'Grüße '.repeat(233_334).slice(0, 1_400_000),
+      'windows-1252',
+    ],
     ['text with some zeros', Buffer.from(`a\0b${german}`), `a\ufffdb${german}`, undefined],
   ])('in %s', async (_, bytes, text, note) => {
     expect(await read(bytes, 'a.txt')).toEqual({

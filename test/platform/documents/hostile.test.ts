@@ -1,7 +1,7 @@
 /** Documents of attackers: each is refused with a word that helps, and what comes next is read as before. */
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { deflateSync } from 'node:zlib';
-import { lookAtDocument } from '../../../src/platform/documents/documents.ts';
+import { lookAtDocument, readDocument } from '../../../src/platform/documents/documents.ts';
 import { closeThreads } from '../../../src/platform/threads/threads.ts';
 import { pdfOf, pdfOfPages, streamOf, textOf } from '../../support/documents/pdf.ts';
 import { docxOf, paragraph, zipOf } from '../../support/documents/zip.ts';
@@ -144,5 +144,74 @@ describe('an archive', () => {
     ],
   ])('%s', async (_, bytes, expected) => {
     expect(await refused(bytes)).toEqual(expected);
+  });
+});
+
+describe('a document that takes its time', () => {
+  const packed = deflateSync(Buffer.alloc(80_000_000, 'q Q ')).toString('latin1');
+  const slow = page(streamOf(packed, '/Filter /FlateDecode'));
+
+  // Guards: it is given up, and the service goes on meanwhile: another is read at once, and nothing stands still.
+  test('is given up', async () => {
+    const looked = lookAtDocument({ bytes: slow, filename: 'slow.pdf' }, { timeoutMs: 1_500 });
+    expect(await look(docxOf(paragraph('Hello')))).toMatchObject({ readable: true });
+    expect(await looked).toMatchObject({
+      readable: false,
+      problem: 'too_slow',
+      summary: 'cannot be read: it takes longer than 1.5 seconds to be read: attach a part of it',
+    });
+  });
+
+  // Guards: whoever does not wait any more takes no thread.
+  test('ends with whoever asked for it', async () => {
+    const reason = new Error('gone');
+    const controller = new AbortController();
+    const looked = lookAtDocument({ bytes: slow, filename: 'slow.pdf' }, { signal: controller.signal });
+    controller.abort(reason);
+    await expect(looked).rejects.toBe(reason);
+  });
+});
+
+describe('a workbook', () => {
+  const workbook = (sheet: string) =>
+    zipOf([
+      { name: 'xl/workbook.xml', content: '<workbook><sheets><sheet name="a" r:id="r"/></sheets></workbook>' },
+      { name: 'xl/_rels/workbook.xml.rels', content: '<R><Relationship Id="r" Target="../../../etc/passwd"/></R>' },
+      { name: 'etc/passwd', content: sheet },
+    ]);
+
+  // Guards: a sheet that claims the last cell of the last row costs no more than that cell; a path leads nowhere outside.
+  test('of one far cell is small', async () => {
+    const bytes = workbook('<w><row r="1048576"><c r="XFD1048576"><v>1</v></c></row></w>');
+    const { texts } = await readDocument({ bytes, filename: 'a.xlsx', first: 1, last: 1, characters: 1_000 });
+    expect(texts).toEqual(['Sheet "a"\n1048576\t\tXFD: 1']);
+  });
+
+  // Guards: what a cell refers to may not be there, and need not be a number.
+  test('of nonsense is read as far as it goes', async () => {
+    const cells = '<c t="s"><v>999</v></c><c t="s"><v>-1</v></c><c s="7"><v>x</v></c><c r="??"><v>4</v></c><c/>';
+    const bytes = workbook(`<w><row r="x">${cells}</row></w>`);
+    const { texts } = await readDocument({ bytes, filename: 'a.xlsx', first: 1, last: 1, characters: 1_000 });
+    expect(texts).toEqual(['Sheet "a"\nNaN\t\t\tx\t4']);
+  });
+});
+
+describe('a page', () => {
+  // Guards: a tree as deep as anybody likes takes no stack, and little time.
+  test.each([
+    ['elements', '<div>'.repeat(200_000)],
+    ['formats', '<b><i><a><nobr>'.repeat(20_000)],
+    ['tables', '<table><tr><td>'.repeat(20_000)],
+  ])('of many nested %s is refused', async (_, body) => {
+    expect(await look(Buffer.from(`<html>${body}`), 'a.html')).toMatchObject({ readable: false, problem: 'too_large' });
+  });
+
+  // Guards: a file without a word in it is not said to be readable.
+  test.each([
+    ['a page', Buffer.from('<html><script>alert(1)</script></html>'), 'a.html'],
+    ['a document', docxOf('<w:p/>'), 'a.docx'],
+    ['a text', Buffer.from(' \n\n '), 'a.txt'],
+  ])('%s without text', async (_, bytes, filename) => {
+    expect(await look(bytes, filename)).toMatchObject({ readable: false, problem: 'no_text' });
   });
 });

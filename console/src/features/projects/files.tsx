@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Refusal } from '../../ui/empty.tsx';
 import { bytes, plural } from '../../ui/figures.ts';
 import { FileField } from '../../ui/file-field.tsx';
-import { notify } from '../../ui/notice.tsx';
+import { notify, notifyProblem } from '../../ui/notice.tsx';
 import { attachmentsQuery } from './queries.ts';
 import { isEnded, type Project } from './types.ts';
 
@@ -18,9 +18,19 @@ const formOf = (files: readonly File[]): FormData => {
   return form;
 };
 
+type Attachment = AttachmentsListResponse['data'][number];
+
+/** Says what was uploaded, and first of all what no agent can read. */
+function notifyUploaded(files: readonly Attachment[]): void {
+  const unreadable = files.filter(({ reading }) => reading?.readable === false);
+  if (unreadable.length === 0) return notify(`${plural(files.length, 'file')} added`);
+  notifyProblem(unreadable.map(({ filename, reading }) => `${filename} ${reading?.summary}`).join('; '));
+}
+
 /** Uploads files for a project that is about to be started. @returns their ids */
 export async function prepare(files: readonly File[]): Promise<string[]> {
   const { data } = await post<AttachmentsListResponse>('/v1/files/upload', formOf(files));
+  notifyUploaded(data);
   return data.map(({ id }) => id);
 }
 
@@ -30,9 +40,9 @@ export function ProjectFiles({ project }: { project: Project }) {
   const may = mayChange(useSession()) && !isEnded(project);
   const [files, setFiles] = useState<File[]>([]);
   const adding = useMutation({
-    mutationFn: () => post(`/v1/projects/${project.id}/attachments`, formOf(files)),
-    onSuccess: () => {
-      notify(`${plural(files.length, 'file')} added`);
+    mutationFn: () => post<AttachmentsListResponse>(`/v1/projects/${project.id}/attachments`, formOf(files)),
+    onSuccess: ({ data: added }) => {
+      notifyUploaded(added);
       setFiles([]);
       return client.invalidateQueries({ queryKey: ['projects', 'one', project.id] });
     },
@@ -47,7 +57,7 @@ export function ProjectFiles({ project }: { project: Project }) {
       <div className="space-y-3 px-4 pb-3">
         <ul aria-label="Files of the project" className="text-sm">
           {known.map((file) => (
-            <li key={file.id} className="flex min-h-6 items-center gap-2 pointer-coarse:min-h-11">
+            <li key={file.id} className="flex min-h-6 flex-wrap items-center gap-x-2 pointer-coarse:min-h-11">
               <a
                 className="text-accent underline"
                 href={`/api/v1/cp/v1/files/download?id=${file.id}`}
@@ -56,6 +66,9 @@ export function ProjectFiles({ project }: { project: Project }) {
                 {file.filename}
               </a>
               <span className="tabular text-soft">{bytes(file.size_bytes)}</span>
+              {file.reading && (
+                <span className={file.reading.readable ? 'text-soft' : 'text-warn'}>{file.reading.summary}</span>
+              )}
             </li>
           ))}
         </ul>
