@@ -124,10 +124,11 @@ export const createTurnActivities = (deps: TurnDependencies) => {
 
   async function call(run: RunInTurn, turn: number, resolved: ResolvedModel, offered: readonly Tool[]): Promise<Call> {
     const earlier = run.conversation === null ? [] : await runs.loadEarlierExchanges(run.id, HISTORY_LENGTH);
-    const pictures = await deps.loadPictures(run, resolved);
+    const credentials = await credentialsOf(run);
+    const pictures = await deps.loadPictures(run, resolved, credentials);
     const request = {
       resolved,
-      credentials: await credentialsOf(run),
+      credentials,
       system: systemText(present(run.messages.find(({ role }) => role === 'system')).content as SystemContent),
       messages: modelMessages(run, earlier, pictures.notes),
       pictures: pictures.shown,

@@ -134,6 +134,9 @@ export const settings = z.object({
   OPENAI_COMPATIBLE_BASE_URL: url.optional().describe('Any address that speaks the OpenAI chat protocol'),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional().describe('Its key'),
   OPENAI_COMPATIBLE_MODEL: z.string().default('default').describe('The model id that agents use there'),
+  OPENAI_COMPATIBLE_SEES: flag.describe(
+    'Its model sees pictures, as llava and qwen-vl do: those that agents read are sent to it',
+  ),
   OPENAI_COMPATIBLE_PRICE: tokenPrice.describe(
     'What its model costs: 0 (a server of your own), or US dollars for a million tokens as <input>,<output>; without it budgets cannot be kept there',
   ),

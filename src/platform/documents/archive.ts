@@ -17,8 +17,8 @@ export async function openArchive(bytes: Buffer): Promise<Archive> {
   const entries = new Map<string, yauzl.Entry>();
   try {
     for await (const entry of zip.eachEntry()) if (!entries.has(entry.fileName)) entries.set(entry.fileName, entry);
-  } catch (error) {
-    damaged(error);
+  } catch {
+    damaged();
   }
   let room = MAX_UNPACKED_BYTES;
   return {
@@ -45,9 +45,10 @@ export const encrypted = () =>
 export const tooLarge = () =>
   new DocumentError('too_large', `it unpacks to more than ${MAX_UNPACKED_BYTES / 1024 / 1024} MB: attach a part of it`);
 
+/** @param what never words of the document, as the message is read by models and stands in lists */
 export const damagedDocument = (what: string) =>
   new DocumentError('damaged', `it is damaged or not complete (${what}): attach it anew`);
 
-function damaged(error: unknown): never {
-  throw damagedDocument(error instanceof Error ? error.message.slice(0, 200) : 'no archive');
+function damaged(): never {
+  throw damagedDocument('its archive');
 }

@@ -8,7 +8,7 @@ import { attribute, visitXml, type Attributes } from './xml.ts';
 export async function readDocx(archive: Archive): Promise<OpenDocument> {
   const name = await mainPartOf(archive, 'word/document.xml');
   const body = await archive.read(name);
-  if (!body) throw damagedDocument(`there is no ${name}`);
+  if (!body) throw damagedDocument('there is no word/document.xml');
   const relations = await relationsOf(archive, name);
   const collected = createCollector();
   const visit = (bytes: Buffer, mark: string) => {

@@ -10,7 +10,7 @@ import { attribute, visitXml } from './xml.ts';
 export async function readEpub(archive: Archive): Promise<OpenDocument> {
   const book = await packageOf(archive);
   const bytes = await archive.read(book);
-  if (!bytes) throw damagedDocument(`there is no ${book}`);
+  if (!bytes) throw damagedDocument('its book is not in it');
   const chapters = chaptersOf(bytes, book).filter((name) => archive.has(name));
   if (chapters.length === 0) throw damagedDocument('it names no chapter');
   if (chapters.length > MAX_PAGES) throw new DocumentError('too_large', `it has more than ${MAX_PAGES} chapters`);

@@ -4,6 +4,8 @@ import { damagedDocument, encrypted, tooLarge } from './archive.ts';
 import { createCollector, DocumentError, MAX_PAGES, type OpenDocument } from './model.ts';
 import { isTooMuch } from './unpack-limit.ts';
 
+/** Counted in the size of the font; words of a justified line are not so far apart. */
+const CELL_GAP = 0.8;
 /** So many pages are looked at to say whether there is text. */
 const LOOKED_AT = 20;
 
@@ -57,8 +59,8 @@ async function textOf(pdf: PDFDocumentProxy, number: number): Promise<string> {
     const collected = createCollector();
     for (const item of items) {
       if (!('str' in item)) continue;
-      // A wide gap parts the cells of a table.
-      collected.add(item.str === ' ' && item.width > 2 * sizeOf(item.transform) ? '\t' : item.str);
+      // A gap wider than between words parts the cells of a table.
+      collected.add(item.str === ' ' && item.width > CELL_GAP * sizeOf(item.transform) ? '\t' : item.str);
       if (item.hasEOL) collected.add('\n');
     }
     page.cleanup();
@@ -73,8 +75,8 @@ const sizeOf = ([a = 0, b = 0]: number[]): number => Math.hypot(a, b);
 
 function explain(error: unknown): never {
   if (error instanceof DocumentError) throw error;
-  const { name, message } = error instanceof Error ? error : new Error('unreadable');
+  const { name, message } = error instanceof Error ? error : new Error('');
   if (isTooMuch(message)) throw tooLarge();
   if (name === 'PasswordException') throw encrypted();
-  throw damagedDocument(message.slice(0, 120));
+  throw damagedDocument('its structure');
 }

@@ -8,7 +8,7 @@ import { attribute, visitXml } from './xml.ts';
 export async function readPptx(archive: Archive): Promise<OpenDocument> {
   const name = await mainPartOf(archive, 'ppt/presentation.xml');
   const bytes = await archive.read(name);
-  if (!bytes) throw damagedDocument(`there is no ${name}`);
+  if (!bytes) throw damagedDocument('there is no ppt/presentation.xml');
   const relations = await relationsOf(archive, name);
   const slides: string[] = [];
   visitXml(bytes, {

@@ -18,7 +18,7 @@ interface Sheet {
 export async function readXlsx(archive: Archive): Promise<OpenDocument> {
   const name = await mainPartOf(archive, 'xl/workbook.xml');
   const bytes = await archive.read(name);
-  if (!bytes) throw damagedDocument(`there is no ${name}`);
+  if (!bytes) throw damagedDocument('there is no xl/workbook.xml');
   const relations = await relationsOf(archive, name);
   const sheets: Sheet[] = [];
   let since1904 = false;

@@ -101,7 +101,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
     const { fullStream } = streamText({
       model: call.outputSchema ? demandingJson(model, call) : model,
       system: systemOf(call) || undefined,
-      messages: withPictures(toWire(call.messages), call.pictures),
+      messages: withPictures(toWire(call.messages), call),
       tools,
       maxOutputTokens: call.maxOutputTokens,
       maxRetries: 0,

@@ -129,6 +129,7 @@ export const PROVIDERS: { readonly [Name in ProviderName]: Provider<CredentialOf
             baseUrl: config.OPENAI_COMPATIBLE_BASE_URL,
             apiKey: config.OPENAI_COMPATIBLE_API_KEY,
             model: config.OPENAI_COMPATIBLE_MODEL,
+            ...(config.OPENAI_COMPATIBLE_SEES && { sees: true as const }),
             ...(config.OPENAI_COMPATIBLE_PRICE && { price: config.OPENAI_COMPATIBLE_PRICE }),
           }
         : undefined,

@@ -13,6 +13,8 @@ export interface ModelServer {
   model: string;
   /** What its models cost, where whoever named the server said so. */
   price?: TokenPrice;
+  /** Its model sees pictures. */
+  sees?: true;
   /** The operator set this address, which therefore may be private. */
   isOperators?: true;
   /** This is the managed model router, which the deployment pays. */

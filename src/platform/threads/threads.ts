@@ -60,7 +60,7 @@ async function makePool(): Promise<Piscina> {
 }
 
 /** Gives out places in the order in which they were asked for. */
-function createPlaces(count: number) {
+export function createPlaces(count: number) {
   const waiting: (() => void)[] = [];
   let taken = 0;
   return {

@@ -1,10 +1,11 @@
 /** Finds the pictures that a run has read, for a model that sees. */
 import { fieldsOf } from '../../platform/core/record.ts';
+import { inTurn } from '../../platform/documents/in-turn.ts';
 import { DocumentError } from '../../platform/documents/model.ts';
 import { shownPicture } from '../../platform/documents/picture.ts';
 import { FileNotFoundError, type FileStore } from '../../platform/files/files.ts';
 import { seesPictures } from '../../platform/models/pictures.ts';
-import type { ResolvedModel, ShownPicture } from '../../platform/models/types.ts';
+import type { ModelCredentials, ResolvedModel, ShownPicture } from '../../platform/models/types.ts';
 import type { AttachmentStore } from '../attachments/store.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 
@@ -34,17 +35,18 @@ export interface PicturesOfRun {
 export type LoadPictures = (
   run: Pick<RunInTurn, 'customerId' | 'toolCalls'>,
   resolved: ResolvedModel,
+  credentials: ModelCredentials,
 ) => Promise<PicturesOfRun>;
 
 export const createPictures =
   ({ attachments, files }: Dependencies): LoadPictures =>
-  async ({ customerId, toolCalls }, resolved) => {
+  async ({ customerId, toolCalls }, resolved, credentials) => {
     const shown = new Map<string, ShownPicture>();
     const notes = new Map<string, PictureNote>();
     const load = async (id: string): Promise<ShownPicture | undefined> => {
       try {
         const file = await attachments.findAttachment(customerId, id);
-        return file && (await shownPicture(await files.get(file.fileKey)));
+        return file && (await inTurn(async () => shownPicture(await files.get(file.fileKey))));
       } catch (error) {
         if (error instanceof DocumentError || error instanceof FileNotFoundError) return undefined;
         throw error;
@@ -56,7 +58,7 @@ export const createPictures =
       return isPicture && typeof id === 'string' ? [{ callId, id }] : [];
     });
     for (const [at, { callId, id }] of read.entries()) {
-      if (!seesPictures(resolved)) notes.set(callId, 'unseen');
+      if (!seesPictures(resolved, credentials)) notes.set(callId, 'unseen');
       else if (at < read.length - MAX_SHOWN) notes.set(callId, 'earlier');
       else {
         const picture = await load(id);

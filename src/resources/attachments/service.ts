@@ -4,6 +4,7 @@ import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
+import { inTurn } from '../../platform/documents/in-turn.ts';
 import { lookAtDocument } from '../../platform/documents/documents.ts';
 import type { Reading } from '../../platform/documents/model.ts';
 import type { FileStore } from '../../platform/files/files.ts';
@@ -29,8 +30,8 @@ export const createAttachmentService = ({ store, files, workspaces, log }: Depen
   /** @returns null where nobody could look; an upload does not fail by that */
   async function look({ key, filename }: ReceivedFile, signal: AbortSignal): Promise<Reading | null> {
     try {
-      signal.throwIfAborted();
-      return await lookAtDocument({ bytes: await files.get(key), filename }, { signal });
+      const look = async () => lookAtDocument({ bytes: await files.get(key), filename }, { signal });
+      return await inTurn(look, signal);
     } catch (err) {
       log.warn({ err }, 'an upload was kept, and not looked at');
       return null;

@@ -39,7 +39,7 @@ const messages: ModelMessage[] = [
 async function sent(model: string, credentials: ModelCredentials): Promise<string> {
   const models = createModels(configFor({ ANTHROPIC_BASE_URL: wire.url, OPENAI_BASE_URL: wire.url }), { log });
   const resolved = models.resolve({ model, prompt: 'hello' }, credentials);
-  expect(seesPictures(resolved)).toBe(true);
+  expect(seesPictures(resolved, credentials)).toBe(true);
   wire.requests.length = 0;
   await models
     .call({
@@ -71,6 +71,24 @@ test.each([
   expect(body).toContain(String.raw`{\"filename\":\"a.png\"}`);
 });
 
+// Guards: a server that whoever named it says to see gets the picture in the one place where its protocol has pictures.
+test('a server of one’s own is shown it after the results', async () => {
+  const credentials = {
+    'openai-compatible': { baseUrl: wire.url, model: 'llava', isOperators: true, sees: true },
+  } as const;
+  const body = await sent('auto', credentials);
+  expect(JSON.parse(body).messages.slice(-2)).toEqual([
+    { role: 'tool', tool_call_id: 'call_1_0', content: '{"filename":"a.png"}' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'The pictures that were read, in their order:' },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${picture.bytes.toString('base64')}` } },
+      ],
+    },
+  ]);
+});
+
 // Guards: a model of which nobody knows whether it sees is not sent a picture, which it would count as text.
 test.each([
   ['openai-compatible', 'llava', false],
@@ -80,7 +98,8 @@ test.each([
   ['openai', 'gpt-5.5-2026-04-01', true],
   ['anthropic', 'claude-of-tomorrow', true],
 ] as const)('%s: %s', (provider, model, sees) => {
-  expect(seesPictures({ provider, model })).toBe(sees);
+  const credentials = { 'openai-compatible': { baseUrl: 'http://localhost', model } };
+  expect(seesPictures({ provider, model }, credentials)).toBe(sees);
 });
 
 // Guards: what is held and booked counts a picture by its pixels, and not by the letters that it is sent in.

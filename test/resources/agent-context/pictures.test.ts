@@ -50,7 +50,7 @@ const load = (provider: ResolvedModel['provider'], toolCalls: RunInTurn['toolCal
     reasoning: false,
     contextWindow: 200_000,
   };
-  return loadPictures({ customerId, toolCalls }, resolved);
+  return loadPictures({ customerId, toolCalls }, resolved, {});
 };
 const notesOf = async (...given: Parameters<typeof load>) => Object.fromEntries((await load(...given)).notes);
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readDocument } from '../../../platform/documents/documents.ts';
 import { DocumentError, type Reading } from '../../../platform/documents/model.ts';
+import { inTurn } from '../../../platform/documents/in-turn.ts';
 import { isPicture, lookAtPicture } from '../../../platform/documents/picture.ts';
 import type { AttachmentOwner } from '../../attachments/model.ts';
 import { ToolError } from '../model.ts';
@@ -63,18 +64,21 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
       const file = all.findLast((one) => (id === undefined ? one.filename === filename : one.id === id));
       if (!file) throw new ToolError('there is no such attachment: call without id and filename to list them');
       const range = rangeOf(pages ?? '1-');
-      const bytes = await files.get(file.fileKey);
-      const wanted = { ...range, filename: file.filename, characters: offset + PAGE_LENGTH };
-      try {
+      const read = async () => {
+        const bytes = await files.get(file.fileKey);
         if (isPicture(bytes)) {
           const { width, height } = await lookAtPicture(bytes);
           return { ...described(file), kind: 'image', width, height };
         }
-        const read = await readDocument({ ...wanted, bytes }, signal);
-        if (read.unit === null && pages !== undefined && range.first > 1) {
+        const wanted = { ...range, bytes, filename: file.filename, characters: offset + PAGE_LENGTH };
+        const document = await readDocument(wanted, signal);
+        if (document.unit === null && range.first > 1) {
           throw new ToolError(`${file.filename} has no pages: read it by offset`);
         }
-        return { ...described(file), kind: read.kind, ...documentPage(read, range, offset) };
+        return { ...described(file), kind: document.kind, ...documentPage(document, range, offset) };
+      };
+      try {
+        return await inTurn(read, signal);
       } catch (error) {
         if (!(error instanceof DocumentError)) throw error;
         const { contentType, sizeBytes } = file;

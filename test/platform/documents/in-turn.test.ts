@@ -1,0 +1,28 @@
+/** Few files are in memory at once, and nobody waits for a place for longer than for an answer. */
+import { expect, test } from '@jest/globals';
+import { inTurn } from '../../../src/platform/documents/in-turn.ts';
+
+// Guards against: many uploads at once, each of which holds its file while it waits for the others.
+test('few are at work at once, and who gives up is not begun', async () => {
+  let [atOnce, most, begun] = [0, 0, 0];
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const work = async () => {
+    begun += 1;
+    most = Math.max(most, (atOnce += 1));
+    await released;
+    atOnce -= 1;
+    return 'read';
+  };
+  const first = Array.from({ length: 10 }, () => inTurn(work));
+  const reason = new Error('gone');
+  const controller = new AbortController();
+  const given = inTurn(work, controller.signal);
+  controller.abort(reason);
+  await expect(given).rejects.toBe(reason);
+  release();
+  expect(await Promise.all(first)).toEqual(Array.from({ length: 10 }, () => 'read'));
+  expect(await inTurn(work, new AbortController().signal)).toBe('read');
+  expect({ most, begun }).toEqual({ most: 4, begun: 11 });
+  await expect(inTurn(() => Promise.reject(reason))).rejects.toBe(reason);
+});
