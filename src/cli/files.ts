@@ -2,63 +2,94 @@
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import type { ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
+import type { DeployedManifest, ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
 import { fieldsOf } from '../platform/core/record.ts';
 import { openService, ServiceProblem, type ServiceClient } from './client.ts';
 import { bodyOf, faultsIn, readManifests, type ManifestFile } from './files/directory.ts';
 import { printPlan } from './files/printing.ts';
 import { writeManifests, writeSchemas } from './files/writing.ts';
 import { readJson } from './input.ts';
-import { CliError, print, printJson, printQuestion } from './output.ts';
+import { asList, list, type ListOptions } from './listing.ts';
+import { CliError, print, printJson, printQuestion, shorten, shortTime } from './output.ts';
 
 const MANIFESTS = '/v1/manifests';
 /** As Terraform has it: something is to be changed. */
 const CHANGES = 2;
 
-interface PlanOptions {
+interface SourceOptions {
   json?: boolean;
+  prune?: boolean;
+  source?: string;
+}
+interface PlanOptions extends SourceOptions {
   detailedExitcode?: boolean;
   out?: string;
 }
-interface ApplyOptions {
-  json?: boolean;
+interface ApplyOptions extends SourceOptions {
   yes?: boolean;
   plan?: string;
+  revision?: string;
 }
 
 export function addFileCommands(program: Command): void {
+  const fromSource = (command: Command) =>
+    command
+      .option('--prune', 'delete what came from these files and is in them no more')
+      .option('--source <name>', 'whose files these are, where several repositories have one workspace')
+      .option('--json', 'print JSON');
   program
     .command('export <directory>')
-    .description('write agents, workflows, skills and tools of the workspace as YAML files, one a thing')
+    .description('write what the workspace has made as YAML files, one a thing')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nFiles that say the same already stay as they are, comments and all.\n\nExample:\n  aos export deploy',
     )
     .action(exportFiles);
-  program
-    .command('plan <directory>')
+  fromSource(program.command('plan <directory>'))
     .description('what the files of a directory would change, and what that affects')
     .option('--detailed-exitcode', 'exit with 2 where something is to be changed, and 0 where nothing is')
     .option('-o, --out <file>', 'keep the plan, for aos apply --plan')
-    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExit codes: 0 the plan is made, 1 a file is faulty or the service refuses; with --detailed-exitcode 2 is for changes.\n\nExample:\n  aos plan deploy --detailed-exitcode',
     )
     .action(plan);
-  program
-    .command('apply <directory>')
+  fromSource(program.command('apply <directory>'))
     .description('bring the workspace to what the files say: all of it, or nothing')
     .option('-y, --yes', 'do not ask')
     .option('-p, --plan <file>', 'apply what `aos plan --out` has shown, unless somebody changed it since')
-    .option('--json', 'print JSON')
+    .option('--revision <name>', 'what the files are a state of (default: GITHUB_SHA, CI_COMMIT_SHA)')
     .addHelpText(
       'after',
       '\nExamples:\n  aos apply deploy\n  aos plan deploy --out plan.json && aos apply deploy --plan plan.json --yes',
     )
     .action(apply);
+  asList(program.command('deployed'))
+    .description('what came from files, when and by whom, and whether it was changed by hand since')
+    .action(listDeployed);
 }
+
+const STATES = { as_applied: 'as applied', changed: 'changed by hand', gone: 'deleted by hand' } as const;
+
+const listDeployed = (options: ListOptions): Promise<void> =>
+  list<DeployedManifest>(
+    {
+      path: `${MANIFESTS}/deployed`,
+      columns: [
+        { title: 'KIND', value: (row) => row.kind },
+        { title: 'NAME', value: (row) => row.name },
+        { title: 'STATE', value: (row) => STATES[row.state] },
+        { title: 'APPLIED (UTC)', value: (row) => shortTime(row.applied_at) },
+        { title: 'BY', value: (row) => row.applied_by },
+        { title: 'REVISION', value: (row) => shorten(row.revision ?? '-', 12) },
+        { title: 'FILE', value: (row) => row.file },
+        { title: 'SOURCE', value: (row) => row.source, isWide: true },
+      ],
+      empty: 'nothing came from files; begin with: aos export <directory>',
+    },
+    options,
+  );
 
 async function exportFiles(directory: string, { json }: { json?: boolean }): Promise<void> {
   const service = await openService(process.env);
@@ -70,33 +101,42 @@ async function exportFiles(directory: string, { json }: { json?: boolean }): Pro
   print(`${written.length} written, ${same} as they were; next: aos plan ${directory}`);
 }
 
-async function plan(directory: string, { json, detailedExitcode, out }: PlanOptions): Promise<void> {
+async function plan(directory: string, { json, detailedExitcode, out, ...of }: PlanOptions): Promise<void> {
   const files = await readManifests(directory);
-  const found = await ask<ManifestPlan>(await openService(process.env), 'plan', files);
+  const found = await ask<ManifestPlan>(await openService(process.env), 'plan', files, bodyOfSource(of));
   if (out !== undefined) await writeFile(out, `${JSON.stringify(found, null, 2)}\n`);
   if (json) printJson(found);
   else printPlan(found);
   if (detailedExitcode && found.changes.length > 0) process.exitCode = CHANGES;
 }
 
-async function apply(directory: string, { json, yes, plan: kept }: ApplyOptions): Promise<void> {
+async function apply(directory: string, { json, yes, plan: kept, revision, ...of }: ApplyOptions): Promise<void> {
   const files = await readManifests(directory);
   const service = await openService(process.env);
-  const planned = kept === undefined ? await ask<ManifestPlan>(service, 'plan', files) : undefined;
+  const planned = kept === undefined ? await ask<ManifestPlan>(service, 'plan', files, bodyOfSource(of)) : undefined;
   if (planned && !json) printPlan(planned);
-  if (planned?.changes.length === 0) {
+  if (planned?.changes.length === 0 && planned.taken_over === 0) {
     if (json) printJson(planned);
     return;
   }
-  if (!yes) await confirm();
+  if (!yes && planned?.changes.length !== 0) await confirm();
   const state = planned ? planned.state : fieldsOf(await readJson(kept ?? '')).state;
   if (typeof state !== 'string') throw new CliError(`${kept} is no plan of aos plan --out`);
-  const done = await ask<ManifestPlan>(service, 'apply', files, { state });
+  const done = await ask<ManifestPlan>(service, 'apply', files, {
+    ...bodyOfSource(of),
+    state,
+    revision: revision ?? process.env.GITHUB_SHA ?? process.env.CI_COMMIT_SHA ?? null,
+  });
   if (json) return printJson(done);
   if (!planned) printPlan(done);
   const count = done.changes.length;
   print(`applied: ${count === 1 ? '1 change' : `${count} changes`}`);
 }
+
+const bodyOfSource = ({ prune, source }: SourceOptions) => ({
+  ...(prune && { prune }),
+  ...(source !== undefined && { source }),
+});
 
 /** @throws FaultyFiles where a file is at fault */
 async function ask<T>(

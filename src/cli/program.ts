@@ -26,6 +26,7 @@ import { addSecretsCommands } from './secrets.ts';
 import { addSkillCommands } from './skills.ts';
 import { addStartCommand } from './start.ts';
 import { addSystemCommands } from './system.ts';
+import { addTokenCommands } from './tokens.ts';
 import { addToolCommands } from './tools.ts';
 import { addMemberCommands } from './members.ts';
 import { addWebhookCommands } from './webhooks.ts';
@@ -69,6 +70,7 @@ Examples:
   addAuditCommand(program);
   addJobCommands(program);
   addKeyCommands(program);
+  addTokenCommands(program);
   addBillingCommands(program);
   addLoginCommands(program);
   addCostCommand(program);

@@ -7,6 +7,8 @@ import { createApiKeyStore } from '../resources/api-keys/store.ts';
 import { createAuditService } from '../resources/audit-log/service.ts';
 import { createAuditStore } from '../resources/audit-log/store.ts';
 import { createOnceOnly } from '../resources/idempotency-keys/service.ts';
+import { createDeployTokenService } from '../resources/deploy-tokens/service.ts';
+import { createDeployTokenStore } from '../resources/deploy-tokens/store.ts';
 import { createIdempotencyKeyStore } from '../resources/idempotency-keys/store.ts';
 import { createMemberService } from '../resources/members/service.ts';
 import { createMemberStore } from '../resources/members/store.ts';
@@ -51,11 +53,12 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     baseUrl,
     log,
   });
+  const deployTokenStore = createDeployTokenStore(db);
   const signIn = createSignIn({
     codes: meteredCodes(codes, meters),
     oidc: createOidc(config),
     localLinks: createLocalLinks(),
-    sessions: createSessions({ store: signInStore, secret, ttlMs: config.SESSION_TTL }),
+    sessions: createSessions({ store: signInStore, isDeployToken: deployTokenStore.use, secret, ttlMs: config.SESSION_TTL }),
     members: stores.members,
     secret,
     isMailLogged: config.SMTP_URL === undefined,
@@ -63,6 +66,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
   return {
     stores,
     apiKeys: createApiKeyService({ store: createApiKeyStore(db), workspaces: stores.workspaces }),
+    deployTokens: createDeployTokenService({ store: deployTokenStore, workspaces: stores.workspaces, secret }),
     audit: createAuditService({ store: createAuditStore(db), log }),
     /** Finds the caller by an access token of the identity provider. */
     identityCaller: createIdentityCaller({

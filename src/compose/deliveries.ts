@@ -19,6 +19,8 @@ import type { Access } from './access.ts';
 import type { Inbox } from './inbox.ts';
 import type { Platform } from './platform.ts';
 
+export type Deliveries = ReturnType<typeof composeDeliveries>;
+
 export function composeDeliveries(
   { config, log, db, temporal }: Runtime,
   { baseUrl, egress, mailer, meters, secretBox }: Platform,
@@ -50,7 +52,7 @@ export function composeDeliveries(
   });
   const outputs = { store: destinations, secretBox, deliver, notices, timeoutMs: config.OUTPUT_TIMEOUT };
   return {
-    stores: { webhooks },
+    stores: { webhooks, destinations },
     outputs,
     destinations: createDestinationService({
       ...outputs,

@@ -43,7 +43,7 @@ export function createServices(runtime: Runtime) {
     ...deliveries,
     ...inbox,
     ...pipelines,
-    ...composeManifests(runtime, platform, { access, knowledge, tools, runs, pipelines }),
+    ...composeManifests(runtime, platform, { access, knowledge, tools, runs, pipelines, triggers, deliveries }),
     ...composeWorkspaces(runtime, platform, access, billing, projects, runs, triggers),
     ...composeOperations(runtime, platform),
     ...triggers,

@@ -10,6 +10,7 @@ import { costRoutes } from './cost/routes.ts';
 import { crmRoutes } from './crm-admin/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import { chatRoutes } from './chat/routes.ts';
+import { deployTokenRoutes } from './deploy-tokens/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { flagRoutes } from './feature-flags/routes.ts';
 import { heartbeatRoutes } from './heartbeats/routes.ts';
@@ -39,6 +40,7 @@ const declaredRoutes = (services: Services): readonly Route[] => [
   ...sessionRoutes(services),
   ...workspaceRoutes(services),
   ...apiKeyRoutes(services),
+  ...deployTokenRoutes(services),
   ...billingRoutes(services),
   ...agentRoutes(services),
   ...runRoutes(services),

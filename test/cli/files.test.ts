@@ -83,7 +83,7 @@ test('what was applied is not planned again, and an export of it neither', async
   expect(await run(['plan', directory(), '--detailed-exitcode'])).toMatchObject({
     code: 2,
     stdout: expect.stringMatching(
-      /^\+ tool glossary .*\n\+ skill house-style .*\n\+ agent proofer .*\n\+ workflow report {2}workflows\/report.yaml\n\n4 to make, 0 to change, 0 as they are\n$/,
+      /^\+ tool glossary .*\n\+ skill house-style .*\n\+ agent proofer .*\n\+ workflow report {2}workflows\/report.yaml\n\n4 to make, 0 to change, 0 to delete, 0 as in the files\n$/,
     ),
   });
   expect(await aos('apply', directory(), '--yes')).toMatch(/\napplied: 4 changes\n$/);

@@ -74,6 +74,10 @@ export const PROBLEMS = {
     "status": 403,
     "detail": "read_only: a viewer looks at a workspace and changes nothing in it"
   },
+  "deploys_only": {
+    "status": 403,
+    "detail": "deploys_only: a deploy token exports, plans and applies files, and nothing else"
+  },
   "owner_required": {
     "status": 403,
     "detail": "owner_required"
@@ -172,6 +176,9 @@ export const PROBLEMS = {
     "status": 409
   },
   "rotation_under_way": {
+    "status": 409
+  },
+  "too_many_tokens": {
     "status": 409
   },
   "idempotency_key_reused": {

@@ -31,6 +31,14 @@ export type NewApiKey = {
     name: string;
 };
 
+export type NewDeployToken = {
+    /**
+     * Which pipeline has it
+     */
+    name: string;
+    expires_in_days?: number;
+};
+
 export type NewAgent = {
     slug: string;
     /**
@@ -839,8 +847,16 @@ export type HeartbeatChange = {
 };
 
 export type GivenManifests = {
+    /**
+     * Whose files these are, where several repositories have one workspace: each prunes its own alone
+     */
+    source?: string;
+    /**
+     * Delete what came from files of this source and is in them no more
+     */
+    prune?: boolean;
     manifests: Array<{
-        kind: 'tool' | 'skill' | 'agent' | 'workflow';
+        kind: 'tool' | 'skill' | 'agent' | 'memory' | 'workflow' | 'job' | 'heartbeat' | 'destination' | 'webhook';
         /**
          * Where it was read, for messages
          */
@@ -861,8 +877,16 @@ export type GivenManifests = {
 };
 
 export type AppliedManifests = {
+    /**
+     * Whose files these are, where several repositories have one workspace: each prunes its own alone
+     */
+    source?: string;
+    /**
+     * Delete what came from files of this source and is in them no more
+     */
+    prune?: boolean;
     manifests: Array<{
-        kind: 'tool' | 'skill' | 'agent' | 'workflow';
+        kind: 'tool' | 'skill' | 'agent' | 'memory' | 'workflow' | 'job' | 'heartbeat' | 'destination' | 'webhook';
         /**
          * Where it was read, for messages
          */
@@ -880,6 +904,10 @@ export type AppliedManifests = {
     secrets?: {
         [key: string]: string;
     };
+    /**
+     * What the files are a state of: a commit
+     */
+    revision?: string | null;
     /**
      * As the plan has it: what has changed since then is refused, and not overwritten
      */
@@ -1188,7 +1216,7 @@ export type Session = {
     /**
      * What this person may do beyond looking; without `workspace.change` nothing is changed
      */
-    rights: Array<'workspace.change' | 'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'audit-log.tell-others'>;
+    rights: Array<'workspace.look' | 'workspace.change' | 'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'manifests.read' | 'manifests.apply' | 'deploy-tokens.manage' | 'audit-log.tell-others'>;
     models: {
         /**
          * Neither the deployment nor the workspace has a model key: the offline model answers
@@ -1321,6 +1349,44 @@ export type PlanLimitProblem = {
         limit: number;
         tier: string;
     };
+};
+
+export type DeployToken = {
+    id: number;
+    name: string;
+    /**
+     * What the audit log and deployments name it by
+     */
+    actor: string;
+    created_by: string;
+    created_at: string;
+    expires_at: string;
+    /**
+     * To the minute; advisory
+     */
+    last_used_at: string | null;
+    revoked_at: string | null;
+};
+
+export type CreatedDeployToken = {
+    id: number;
+    name: string;
+    /**
+     * What the audit log and deployments name it by
+     */
+    actor: string;
+    created_by: string;
+    created_at: string;
+    expires_at: string;
+    /**
+     * To the minute; advisory
+     */
+    last_used_at: string | null;
+    revoked_at: string | null;
+    /**
+     * Shown this once; only its hash is kept
+     */
+    token: string;
 };
 
 export type BillingCatalog = {
@@ -3630,13 +3696,27 @@ export type Heartbeat = {
     created_at: string;
 };
 
+export type DeployedManifest = {
+    kind: 'tool' | 'skill' | 'agent' | 'memory' | 'workflow' | 'job' | 'heartbeat' | 'destination' | 'webhook';
+    name: string;
+    source: string;
+    file: string | null;
+    revision: string | null;
+    applied_by: string;
+    applied_at: string;
+    /**
+     * Whether somebody has changed or deleted it since
+     */
+    state: 'as_applied' | 'changed' | 'gone';
+};
+
 export type ManifestPlan = {
     /**
      * In the order in which they are made
      */
     changes: Array<{
-        action: 'create' | 'update';
-        kind: 'tool' | 'skill' | 'agent' | 'workflow';
+        action: 'create' | 'update' | 'delete';
+        kind: 'tool' | 'skill' | 'agent' | 'memory' | 'workflow' | 'job' | 'heartbeat' | 'destination' | 'webhook';
         name: string;
         file: string | null;
         /**
@@ -3653,6 +3733,18 @@ export type ManifestPlan = {
         affects: Array<string>;
     }>;
     unchanged: number;
+    /**
+     * Of those: as in the files already, and not known to be from them until this is applied
+     */
+    taken_over: number;
+    /**
+     * Came from files of this source and is in them no more: `prune` deletes it
+     */
+    left: Array<{
+        kind: 'tool' | 'skill' | 'agent' | 'memory' | 'workflow' | 'job' | 'heartbeat' | 'destination' | 'webhook';
+        name: string;
+        file: string | null;
+    }>;
     /**
      * Stands for all that the plan has seen
      */
@@ -4398,6 +4490,10 @@ export type SessionGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -4446,6 +4542,10 @@ export type WorkspacesListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -4509,7 +4609,7 @@ export type WorkspacesCreateErrors = {
      */
     402: Problem;
     /**
-     * `not_your_workspace`, `admin_required`, `read_only`, `foreign_origin`
+     * `not_your_workspace`, `admin_required`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -4580,7 +4680,7 @@ export type WorkspacesDestroyErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `admin_required`, `read_only`, `foreign_origin`
+     * `admin_required`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -4651,6 +4751,10 @@ export type WorkspacesGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -4714,7 +4818,7 @@ export type WorkspacesRetryErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `read_only`, `foreign_origin`
+     * `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -4862,6 +4966,10 @@ export type ApiKeysListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -4920,7 +5028,7 @@ export type ApiKeysCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -4983,7 +5091,7 @@ export type ApiKeysRevokeErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_your_key`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `not_your_key`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5031,6 +5139,200 @@ export type ApiKeysRevokeResponses = {
 
 export type ApiKeysRevokeResponse = ApiKeysRevokeResponses[keyof ApiKeysRevokeResponses];
 
+export type DeployTokensListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/deploy-tokens';
+};
+
+export type DeployTokensListErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type DeployTokensListError = DeployTokensListErrors[keyof DeployTokensListErrors];
+
+export type DeployTokensListResponses = {
+    /**
+     * Every deploy token of the workspace: those that can be used first, expired and revoked ones too
+     */
+    200: {
+        data: Array<DeployToken>;
+        meta: {
+            total: number;
+        };
+    };
+};
+
+export type DeployTokensListResponse = DeployTokensListResponses[keyof DeployTokensListResponses];
+
+export type DeployTokensCreateData = {
+    body: NewDeployToken;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/deploy-tokens';
+};
+
+export type DeployTokensCreateErrors = {
+    /**
+     * `invalid_json`, `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `too_many_tokens`
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type DeployTokensCreateError = DeployTokensCreateErrors[keyof DeployTokensCreateErrors];
+
+export type DeployTokensCreateResponses = {
+    /**
+     * Make a token for a pipeline; the reply is the only place that shows it
+     */
+    201: CreatedDeployToken;
+};
+
+export type DeployTokensCreateResponse = DeployTokensCreateResponses[keyof DeployTokensCreateResponses];
+
+export type DeployTokensRevokeData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/deploy-tokens/{id}';
+};
+
+export type DeployTokensRevokeErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type DeployTokensRevokeError = DeployTokensRevokeErrors[keyof DeployTokensRevokeErrors];
+
+export type DeployTokensRevokeResponses = {
+    /**
+     * Done; no body
+     */
+    204: void;
+};
+
+export type DeployTokensRevokeResponse = DeployTokensRevokeResponses[keyof DeployTokensRevokeResponses];
+
 export type BillingCatalogData = {
     body?: never;
     path?: never;
@@ -5043,6 +5345,10 @@ export type BillingCatalogErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -5092,6 +5398,10 @@ export type BillingSummaryErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -5152,7 +5462,7 @@ export type BillingSubscribeErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5242,6 +5552,10 @@ export type BillingWalletErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -5298,6 +5612,10 @@ export type BillingTopupOptionsErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -5381,7 +5699,7 @@ export type BillingTopupErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5466,6 +5784,10 @@ export type BillingAddonsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -5525,7 +5847,7 @@ export type BillingSetModelRouterErrors = {
      */
     402: Problem;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5651,6 +5973,10 @@ export type AgentsListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -5711,7 +6037,7 @@ export type AgentsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -5782,6 +6108,10 @@ export type AgentsDetailErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -5845,7 +6175,7 @@ export type AgentsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5912,7 +6242,7 @@ export type AgentsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5983,7 +6313,7 @@ export type AgentsSetModelErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -6054,7 +6384,7 @@ export type AgentsSetVoiceErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -6125,7 +6455,7 @@ export type AgentsDeleteAvatarErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -6191,6 +6521,10 @@ export type AgentsGetAvatarErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -6260,7 +6594,7 @@ export type AgentsPutAvatarErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -6330,6 +6664,10 @@ export type RunsListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -6401,7 +6739,7 @@ export type RunsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -6493,6 +6831,10 @@ export type RunsSearchErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -6553,6 +6895,10 @@ export type RunsCountsErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -6615,6 +6961,10 @@ export type RunsFailuresErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -6684,6 +7034,10 @@ export type RunsShowErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -6752,6 +7106,10 @@ export type RunsTimelineErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -6842,6 +7200,10 @@ export type RunsTranscriptErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -6912,6 +7274,10 @@ export type RunsEventsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -6981,6 +7347,10 @@ export type RunsDetailErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -7044,7 +7414,7 @@ export type RunsCancelErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7118,7 +7488,7 @@ export type RunsRetryErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -7179,6 +7549,10 @@ export type RunsStatsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -7235,6 +7609,10 @@ export type RunsCostsErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -7319,6 +7697,10 @@ export type RunsContextErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -7394,6 +7776,10 @@ export type RunsContextContentErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -7463,6 +7849,10 @@ export type TemplatesListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -7525,7 +7915,7 @@ export type TemplatesCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7592,7 +7982,7 @@ export type TemplatesDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7661,6 +8051,10 @@ export type TemplatesGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -7724,7 +8118,7 @@ export type TemplatesUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7790,6 +8184,10 @@ export type TemplatesVersionsErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -7867,6 +8265,10 @@ export type TemplatesAliasListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -7929,7 +8331,7 @@ export type TemplatesAliasCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7996,7 +8398,7 @@ export type TemplatesAliasDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8065,6 +8467,10 @@ export type TemplatesAliasGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -8128,7 +8534,7 @@ export type TemplatesAliasUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8194,6 +8600,10 @@ export type TemplatesAliasVersionsErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -8270,6 +8680,10 @@ export type AttachmentsListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -8339,7 +8753,7 @@ export type AttachmentsUploadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8418,7 +8832,7 @@ export type AttachmentsPrepareErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8485,6 +8899,10 @@ export type FilesDownloadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -8548,6 +8966,10 @@ export type ProjectsListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -8619,7 +9041,7 @@ export type ProjectsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8690,6 +9112,10 @@ export type ProjectsGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -8753,7 +9179,7 @@ export type ProjectsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8819,6 +9245,10 @@ export type ProjectsTasksErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -8889,6 +9319,10 @@ export type ProjectsTaskErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -8952,6 +9386,10 @@ export type ProjectsSubtasksErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -9023,6 +9461,10 @@ export type ProjectsSubtaskErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -9086,6 +9528,10 @@ export type ProjectsAttemptsErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -9156,6 +9602,10 @@ export type ProjectsEventsErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -9228,6 +9678,10 @@ export type ProjectsSubtaskEventsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -9298,6 +9752,10 @@ export type ProjectsArtifactsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -9366,6 +9824,10 @@ export type ProjectsCostErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -9428,6 +9890,10 @@ export type ProjectsCriticalPathErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -9502,6 +9968,10 @@ export type ProjectsEstimateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -9565,7 +10035,7 @@ export type ProjectsPauseErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9635,7 +10105,7 @@ export type ProjectsResumeErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9702,7 +10172,7 @@ export type ProjectsAbandonErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9772,7 +10242,7 @@ export type ProjectsRunStepErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9856,7 +10326,7 @@ export type ProjectsRetrySubtaskErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9930,7 +10400,7 @@ export type ProjectsResolveGateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_an_approver`, `four_eyes`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: NotAnApproverProblem | Problem;
     /**
@@ -10006,7 +10476,7 @@ export type ProjectsRetriggerErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -10078,7 +10548,7 @@ export type ProjectsRevertArtifactErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -10149,7 +10619,7 @@ export type ProjectsStartEditSessionErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -10227,7 +10697,7 @@ export type ProjectsResolveEditPlanErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -10318,6 +10788,10 @@ export type InboxListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -10387,6 +10861,10 @@ export type InboxGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -10452,7 +10930,7 @@ export type InboxAnswerErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_an_approver`, `four_eyes`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: NotAnApproverProblem | Problem;
     /**
@@ -10527,7 +11005,7 @@ export type InboxRemindErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -10594,7 +11072,7 @@ export type InboxDelegateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_an_approver`, `four_eyes`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: NotAnApproverProblem | Problem;
     /**
@@ -10665,7 +11143,7 @@ export type InboxWithdrawLinksErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -10729,6 +11207,10 @@ export type EventsListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -10814,6 +11296,10 @@ export type LiveFollowErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -10875,6 +11361,10 @@ export type RunArtifactsListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -10945,6 +11435,10 @@ export type RunArtifactsGetErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -11030,6 +11524,10 @@ export type SearchFindErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -11095,6 +11593,10 @@ export type CostRollupErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -11156,6 +11658,10 @@ export type CostForecastErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -11234,6 +11740,10 @@ export type CostCapsErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -11426,6 +11936,10 @@ export type FeatureFlagsListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -12114,6 +12628,10 @@ export type SystemHealthErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -12162,6 +12680,10 @@ export type SystemInfoErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -12350,6 +12872,10 @@ export type IntegrationsListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -12409,6 +12935,10 @@ export type IntegrationsGetErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -12486,7 +13016,7 @@ export type IntegrationsDeleteCredentialErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -12560,7 +13090,7 @@ export type IntegrationsSetCredentialErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -12645,7 +13175,7 @@ export type IntegrationsDeleteSecretErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -12719,7 +13249,7 @@ export type IntegrationsSetSecretErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -12792,6 +13322,10 @@ export type MembersListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -13087,6 +13621,10 @@ export type MemoryStatsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -13172,6 +13710,10 @@ export type MemoryListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -13235,7 +13777,7 @@ export type MemoryCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -13312,7 +13854,7 @@ export type MemoryDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -13374,6 +13916,10 @@ export type MemoryGetErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -13444,7 +13990,7 @@ export type MemoryUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -13519,7 +14065,7 @@ export type MemoryBulkDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -13588,7 +14134,7 @@ export type MemoryVerifyErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -13653,7 +14199,7 @@ export type MemorySupersedeErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -13723,6 +14269,10 @@ export type MemoryLinksErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -13834,6 +14384,10 @@ export type MemoryGraphErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -13882,6 +14436,10 @@ export type SkillsListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -13943,7 +14501,7 @@ export type SkillsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -14010,7 +14568,7 @@ export type SkillsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14077,6 +14635,10 @@ export type SkillsGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -14140,7 +14702,7 @@ export type SkillsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14200,6 +14762,10 @@ export type ToolsListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -14261,7 +14827,7 @@ export type ToolsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -14328,7 +14894,7 @@ export type ToolsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14391,6 +14957,10 @@ export type ToolsDetailErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -14450,7 +15020,7 @@ export type ToolsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14513,6 +15083,10 @@ export type WebhookGatesListErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
     /**
      * `request_timeout`
      */
@@ -14590,6 +15164,10 @@ export type WebhookDeliveriesListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -14656,7 +15234,7 @@ export type WebhookDeliveriesRedeliverErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14721,6 +15299,10 @@ export type WebhookDeliveriesListEndpointsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -14779,7 +15361,7 @@ export type WebhookDeliveriesCreateEndpointErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -14846,7 +15428,7 @@ export type WebhookDeliveriesDeleteEndpointErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14913,7 +15495,7 @@ export type WebhookDeliveriesResumeEndpointErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14980,7 +15562,7 @@ export type WebhookDeliveriesRotateSecretErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15049,6 +15631,10 @@ export type OutputDestinationsListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -15107,7 +15693,7 @@ export type OutputDestinationsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -15177,6 +15763,10 @@ export type OutputDestinationsListDeliveriesErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -15243,7 +15833,7 @@ export type OutputDestinationsRedeliverErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15314,7 +15904,7 @@ export type OutputDestinationsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15381,6 +15971,10 @@ export type OutputDestinationsGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -15444,7 +16038,7 @@ export type OutputDestinationsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15519,7 +16113,7 @@ export type OutputDestinationsTestErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15587,6 +16181,10 @@ export type ChatListThreadsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -15651,7 +16249,7 @@ export type ChatCreateThreadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15722,7 +16320,7 @@ export type ChatDeleteThreadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15789,6 +16387,10 @@ export type ChatGetThreadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -15852,7 +16454,7 @@ export type ChatUpdateThreadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15930,6 +16532,10 @@ export type ChatListMessagesErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -16000,7 +16606,7 @@ export type ChatSendMessageErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -16075,6 +16681,10 @@ export type ChatListAttachmentsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -16148,7 +16758,7 @@ export type ChatUploadAttachmentsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -16218,7 +16828,7 @@ export type ChatTurnErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `read_only`
+     * `deploys_only`, `read_only`
      */
     403: Problem;
     /**
@@ -16283,6 +16893,10 @@ export type ScheduledJobsListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -16343,7 +16957,7 @@ export type ScheduledJobsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -16410,7 +17024,7 @@ export type ScheduledJobsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -16473,7 +17087,7 @@ export type ScheduledJobsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -16544,6 +17158,10 @@ export type ScheduledJobsListAttachmentsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -16613,7 +17231,7 @@ export type ScheduledJobsUploadAttachmentsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -16679,6 +17297,10 @@ export type HeartbeatsListErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `request_timeout`
      */
     408: Problem;
@@ -16737,7 +17359,7 @@ export type HeartbeatsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -16804,7 +17426,7 @@ export type HeartbeatsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -16871,6 +17493,10 @@ export type HeartbeatsGetErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
      * `not_found`
      */
     404: Problem;
@@ -16934,7 +17560,7 @@ export type HeartbeatsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `read_only`, `foreign_origin`
+     * `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -17032,7 +17658,7 @@ export type ManifestsExportResponses = {
      */
     200: {
         data: Array<{
-            kind: 'tool' | 'skill' | 'agent' | 'workflow';
+            kind: 'tool' | 'skill' | 'agent' | 'memory' | 'workflow' | 'job' | 'heartbeat' | 'destination' | 'webhook';
             name: string;
             content: {
                 [key: string]: unknown;
@@ -17045,6 +17671,60 @@ export type ManifestsExportResponses = {
 };
 
 export type ManifestsExportResponse = ManifestsExportResponses[keyof ManifestsExportResponses];
+
+export type ManifestsDeployedData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/manifests/deployed';
+};
+
+export type ManifestsDeployedErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ManifestsDeployedError = ManifestsDeployedErrors[keyof ManifestsDeployedErrors];
+
+export type ManifestsDeployedResponses = {
+    /**
+     * What came from files, when and by whom, and whether it was changed by hand since
+     */
+    200: {
+        data: Array<DeployedManifest>;
+        meta: {
+            total: number;
+        };
+    };
+};
+
+export type ManifestsDeployedResponse = ManifestsDeployedResponses[keyof ManifestsDeployedResponses];
 
 export type ManifestsPlanData = {
     body: GivenManifests;

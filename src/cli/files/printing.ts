@@ -5,8 +5,8 @@ import { oneLine, paint, print, shorten } from '../output.ts';
 type Change = ManifestPlan['changes'][number];
 type Field = Change['fields'][number];
 
-const SIGNS = { create: '+', update: '~' } as const;
-const STYLES = { create: 'green', update: 'yellow' } as const;
+const SIGNS = { create: '+', update: '~', delete: '-' } as const;
+const STYLES = { create: 'green', update: 'yellow', delete: 'red' } as const;
 const WIDTH = 100;
 /** More lines of one text than these are counted, and not shown. */
 const MAX_LINES = 12;
@@ -18,15 +18,19 @@ export function printPlan(plan: ManifestPlan): void {
     for (const field of change.fields) printField(field);
     for (const line of change.affects) print(`    ${paint('cyan', oneLine(line))}`);
   }
-  if (plan.changes.length > 0) print();
+  for (const { kind, name, file } of plan.left) {
+    print(`  ${kind} ${oneLine(name)} is in the files no more${file ? ` (${oneLine(file)})` : ''}: --prune deletes it`);
+  }
+  if (plan.changes.length > 0 || plan.left.length > 0) print();
   print(summaryOf(plan));
 }
 
-/** `1 to make, 2 to change, 12 as they are` */
-function summaryOf({ changes, unchanged }: ManifestPlan): string {
+/** `1 to make, 2 to change, 0 to delete, 12 as they are` */
+function summaryOf({ changes, unchanged, taken_over: takenOver }: ManifestPlan): string {
   const count = (action: Change['action']) => changes.filter((change) => change.action === action).length;
-  if (changes.length === 0) return `nothing to change: ${unchanged} as in the files`;
-  return `${count('create')} to make, ${count('update')} to change, ${unchanged} as they are`;
+  const same = `${unchanged} as in the files${takenOver > 0 ? `, of which ${takenOver} will be known to be from them` : ''}`;
+  if (changes.length === 0) return `nothing to change: ${same}`;
+  return `${count('create')} to make, ${count('update')} to change, ${count('delete')} to delete, ${same}`;
 }
 
 function printField({ path, before, after }: Field): void {

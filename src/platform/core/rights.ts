@@ -14,9 +14,13 @@ export type WorkingRole = (typeof WORKING_ROLES)[number];
 /** A member has one of these roles in a workspace; a viewer sees what a member sees, and changes nothing. */
 export const ROLES = [...WORKING_ROLES, 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
+/** A pipeline has a session of this role, and nobody is a member with it: it brings files, and sees nothing else. */
+export const DEPLOYER = 'deployer';
+export const SESSION_ROLES = [...ROLES, DEPLOYER] as const;
+export type SessionRole = (typeof SESSION_ROLES)[number];
 
 interface Grant {
-  roles: readonly Role[];
+  roles: readonly SessionRole[];
   /** The right exists only in the workspace that operates the deployment. */
   operating?: true;
   /** The right needs the admin stamp of the browser proxy as well. */
@@ -25,6 +29,8 @@ interface Grant {
   roleless?: true;
   /** Whoever shows the operator token has the right too. */
   operatorToken?: true;
+  /** Whoever has the right needs neither that to look nor that to change. */
+  alone?: true;
   /** Somebody without the right is told this. */
   refusal: ProblemCode;
 }
@@ -32,6 +38,8 @@ interface Grant {
 const MANAGERS = ['owner', 'admin'] as const;
 
 const RIGHTS = {
+  /** Every endpoint asks for this right, but for those whose own right is enough. */
+  'workspace.look': { roles: ROLES, roleless: true, operatorToken: true, refusal: 'deploys_only' },
   /** Every endpoint that is more than a look asks for this right, besides what it asks for itself. */
   'workspace.change': { roles: WORKING_ROLES, roleless: true, refusal: 'read_only' },
   /** With this right the browser proxy stamps requests, which admin routes ask for. */
@@ -56,6 +64,11 @@ const RIGHTS = {
   'integrations.write-any': { roles: WORKING_ROLES, operating: true, refusal: 'not_found' },
   /** Where skills are public, everybody sees that they exist; this right shows what they say. */
   'skills.read-bodies': { roles: MANAGERS, stamped: true, refusal: 'admin_required' },
+  /** This right reads what a workspace has made, as files say it. */
+  'manifests.read': { roles: SESSION_ROLES, alone: true, refusal: 'deploys_only' },
+  /** This right brings a workspace to what files say. */
+  'manifests.apply': { roles: [...WORKING_ROLES, DEPLOYER], alone: true, refusal: 'read_only' },
+  'deploy-tokens.manage': { roles: MANAGERS, refusal: 'admin_required' },
   /** What is done to another workspace is told in that one's audit log. */
   'audit-log.tell-others': { roles: WORKING_ROLES, operating: true, operatorToken: true, refusal: 'internal_only' },
 } as const satisfies Record<string, Grant>;
@@ -71,7 +84,7 @@ export interface Standing {
 }
 
 interface Facts {
-  role?: Role | undefined;
+  role?: SessionRole | undefined;
   isOperating?: boolean;
   isStamped?: boolean;
   hasOperatorToken?: boolean;
@@ -83,7 +96,7 @@ const standing = (facts: Facts): Standing => facts as unknown as Standing;
  * @param role what the caller is in the workspace; undefined: no member, as far as can be told
  * @returns the standing of somebody with that role
  */
-export const standingIn = (workspaceId: string, role: Role | undefined, { isStamped = false } = {}): Standing =>
+export const standingIn = (workspaceId: string, role: SessionRole | undefined, { isStamped = false } = {}): Standing =>
   standing({ role, isOperating: workspaceId === INTERNAL_WORKSPACE, isStamped });
 
 /** An API key and the service itself act for a workspace and are nobody in it. */
@@ -112,3 +125,9 @@ export function demand(someone: Someone, right: Right): void {
 
 /** A workspace keeps at least one owner, and only an owner changes one. @param role of a row among the members */
 export const isOwner = (role: Role): boolean => role === 'owner';
+
+/** @returns whether the right is asked for in the place of those to look and to change */
+export const isEnough = (right: Right): boolean => grants[right].alone ?? false;
+
+/** A pipeline's session counts while its token does. @param role of the claims of a session */
+export const isOfPipeline = (role: SessionRole): boolean => role === DEPLOYER;

@@ -15,7 +15,7 @@ import {
   demand,
   NO_STANDING,
   OPERATOR_STANDING,
-  ROLES,
+  SESSION_ROLES,
   standingIn,
   type Right,
   type Standing,
@@ -37,7 +37,7 @@ const Claims = z.object({
   email: z.string(),
   workspace: z.string().min(1),
   customer_id: z.string().min(1),
-  role: z.enum(ROLES),
+  role: z.enum(SESSION_ROLES),
   /**
    * Unix seconds. A session that begins in the future would outlive a command that ends all sessions made before now.
    */

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { Problem, type ProblemCode } from '../core/problem.ts';
-import type { Right, Standing } from '../core/rights.ts';
+import { isEnough, type Right, type Standing } from '../core/rights.ts';
 import type { FileStore } from '../files/files.ts';
 import type { Claim } from './once-only.ts';
 
@@ -167,10 +167,10 @@ export interface Endpoint<
  * @returns the rights that a caller must have, in the order in which they are asked for. What changes something asks for
  * the right to, so that a viewer is refused wherever nobody thought of one.
  */
-export const rightsAskedBy = ({ right, method }: Endpoint): Right[] => [
-  ...(right ? [right] : []),
-  ...(method === 'get' ? [] : (['workspace.change'] as const)),
-];
+export const rightsAskedBy = ({ right, method }: Endpoint): Right[] => {
+  if (right && isEnough(right)) return [right];
+  return ['workspace.look', ...(right ? [right] : []), ...(method === 'get' ? [] : (['workspace.change'] as const))];
+};
 
 /** @returns whether an archived workspace is refused */
 export const isForOpen = ({ method, credential, whileArchived }: Endpoint): boolean =>

@@ -13,6 +13,7 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiSecuritySchemeObject,
 } from 'zod-openapi';
+import type { Right } from '../core/rights.ts';
 import { PROBLEMS, type ProblemCode } from '../core/problem.ts';
 import type { Announcement } from './announcement.ts';
 import { ADMIN_HEADER, OPERATOR_HEADER, SESSION_COOKIE } from './auth.ts';
@@ -211,6 +212,9 @@ function successReply({ reply, summary, stream }: Endpoint): ZodOpenApiResponseO
   };
 }
 
+/** A viewer has none of these. */
+const ONLY_LOOKS: readonly Right[] = ['workspace.change', 'manifests.apply'];
+
 /**
  * @returns everything that can go wrong with this endpoint: its own problems, and those that its shape and surface
  * bring
@@ -220,7 +224,9 @@ function problemsOf(endpoint: Endpoint) {
   const { problems = [] } = endpoint;
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
   if (isForOpen(endpoint)) codes.push('workspace_archived');
-  if (isOfPeople(credential) && rightsAskedBy(endpoint).includes('workspace.change')) codes.push('read_only');
+  const rights = rightsAskedBy(endpoint);
+  if (isOfPeople(credential) && rights.includes('workspace.look')) codes.push('deploys_only');
+  if (isOfPeople(credential) && rights.some((one) => ONLY_LOOKS.includes(one))) codes.push('read_only');
   if (otp) codes.push('otp_required', 'otp_locked', 'otp_mail_limit', 'mail_failed');
   if (idempotent) codes.push('idempotency_key_reused', 'validation');
   if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');

@@ -22,7 +22,7 @@ const Definition = z.object({
     .describe('Seconds from one to the next'),
   enabled: z.boolean(),
 });
-const NewHeartbeat = Definition.extend({ enabled: z.boolean().default(true) }).meta({ id: 'NewHeartbeat' });
+export const NewHeartbeat = Definition.extend({ enabled: z.boolean().default(true) }).meta({ id: 'NewHeartbeat' });
 export type NewHeartbeat = z.output<typeof NewHeartbeat>;
 const HeartbeatChange = Definition.partial().meta({ id: 'HeartbeatChange' });
 export type HeartbeatChange = z.output<typeof HeartbeatChange>;

@@ -66,6 +66,8 @@ export const createHeartbeatService = ({ store, workspaces, triggerOf, follow }:
     found(isUuid(id) ? await store.find(customerId, id) : undefined);
 
   return {
+    triggerOf,
+
     async list({ customerId }: Caller) {
       const rows = await store.list(customerId);
       return { data: rows.map(wire), meta: { total: rows.length } };

@@ -1,13 +1,20 @@
 /** The HTTP contract of manifests: a workspace as files, what files would change in it, and that change made. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { listReply } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { MANIFEST_KINDS, MAX_MANIFEST_BYTES, MAX_MANIFESTS } from './model.ts';
 
 const File = z.string().max(500).describe('Where it was read, for messages');
 const Content = z.record(z.string(), z.unknown());
 
 const given = {
+  source: z
+    .string()
+    .min(1)
+    .max(200)
+    .default('default')
+    .describe('Whose files these are, where several repositories have one workspace: each prunes its own alone'),
+  prune: z.boolean().default(false).describe('Delete what came from files of this source and is in them no more'),
   manifests: z
     .array(
       z.object({
@@ -28,6 +35,7 @@ export type Given = z.output<typeof GivenManifests>;
 const AppliedManifests = z
   .object({
     ...given,
+    revision: z.string().max(200).nullish().describe('What the files are a state of: a commit'),
     state: z
       .string()
       .max(64)
@@ -37,7 +45,7 @@ const AppliedManifests = z
   .meta({ id: 'AppliedManifests' });
 
 const Change = z.object({
-  action: z.enum(['create', 'update']),
+  action: z.enum(['create', 'update', 'delete']),
   kind: z.enum(MANIFEST_KINDS),
   name: z.string(),
   file: z.string().nullable(),
@@ -50,15 +58,35 @@ const Plan = z
   .object({
     changes: z.array(Change).describe('In the order in which they are made'),
     unchanged: z.int(),
+    taken_over: z
+      .int()
+      .describe('Of those: as in the files already, and not known to be from them until this is applied'),
+    left: z
+      .array(z.object({ kind: z.enum(MANIFEST_KINDS), name: z.string(), file: z.string().nullable() }))
+      .describe('Came from files of this source and is in them no more: `prune` deletes it'),
     state: z.string().describe('Stands for all that the plan has seen'),
   })
   .meta({ id: 'ManifestPlan' });
+
+const Deployed = z
+  .object({
+    kind: z.enum(MANIFEST_KINDS),
+    name: z.string(),
+    source: z.string(),
+    file: z.string().nullable(),
+    revision: z.string().nullable(),
+    applied_by: z.string(),
+    applied_at: Timestamp,
+    state: z.enum(['as_applied', 'changed', 'gone']).describe('Whether somebody has changed or deleted it since'),
+  })
+  .meta({ id: 'DeployedManifest' });
 
 const common = { surface: 'control-plane', credential: 'session' } as const;
 
 export const exportManifests = endpoint({
   ...common,
   id: 'manifests.export',
+  right: 'manifests.read',
   method: 'get',
   path: '/v1/manifests',
   summary: 'What the workspace has made, as files say it, without secrets',
@@ -66,9 +94,21 @@ export const exportManifests = endpoint({
   reply: listReply(z.object({ kind: z.enum(MANIFEST_KINDS), name: z.string(), content: Content })),
 });
 
+export const listDeployed = endpoint({
+  ...common,
+  id: 'manifests.deployed',
+  right: 'manifests.read',
+  method: 'get',
+  path: '/v1/manifests/deployed',
+  summary: 'What came from files, when and by whom, and whether it was changed by hand since',
+  status: 200,
+  reply: listReply(Deployed),
+});
+
 export const planManifests = endpoint({
   ...common,
   id: 'manifests.plan',
+  right: 'manifests.apply',
   method: 'post',
   path: '/v1/manifests/plan',
   audited: false,
@@ -83,6 +123,7 @@ export const planManifests = endpoint({
 export const applyManifests = endpoint({
   ...common,
   id: 'manifests.apply',
+  right: 'manifests.apply',
   method: 'post',
   path: '/v1/manifests/apply',
   summary: 'Bring the workspace to what the files say: all of it, or nothing',

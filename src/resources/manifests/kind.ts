@@ -1,6 +1,7 @@
 /** Defines what a kind of manifest consists of. Each kind is one file under `kinds/`. */
 import type { z } from 'zod';
 import { fieldsOf } from '../../platform/core/record.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
 import { unknownFields, unknownMessage } from '../../platform/http/unknown-fields.ts';
 import type { SecretPlaces } from './secrets.ts';
 import type { Content, Fault, ManifestKind, Path, Reference } from './model.ts';
@@ -11,6 +12,8 @@ export interface Known {
   content: Content;
 }
 
+export type Owner = Pick<Caller, 'customerId' | 'workspaceId'>;
+
 /** What is left to do when the transaction is over: it may take its time, and is mended by housekeeping where it fails. */
 export type Later = () => Promise<unknown>;
 /** Is called in the transaction. It makes no request to anybody. */
@@ -20,9 +23,9 @@ export type Write = () => Promise<Later | void>;
 export interface Wanted extends Known {
   references: readonly Reference[];
   /** Looks at what its shape does not tell. */
-  check(): Promise<readonly Fault[]>;
+  check(customerId: string): Promise<readonly Fault[]>;
   /** Does what takes its time, outside of any transaction. */
-  prepare(before: Content | undefined): Promise<Write>;
+  prepare(owner: Owner, before: Content | undefined): Promise<Write>;
 }
 
 export interface Kind {
@@ -35,12 +38,12 @@ export interface Kind {
   shape: z.ZodType;
   /** @param names leaves out the others. @returns what the workspace itself has made, by name */
   known(customerId: string, names?: ReadonlySet<string>): Promise<Known[]>;
-  parse(customerId: string, content: Content): Promise<Wanted | { faults: readonly Fault[] }>;
+  parse(content: Content): Promise<Wanted | { faults: readonly Fault[] }>;
   /** @returns those of these that can be named: the workspace's own, and what ships */
   existing(customerId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
   /** @returns names that somebody may have meant */
   suggestions(customerId: string): Promise<readonly string[]>;
-  remove(customerId: string, name: string): Write;
+  remove(owner: Owner, name: string): Write;
   /** Drops what is as it is by default: files say what is special. */
   shortened(content: Content): Content;
 }
@@ -57,7 +60,7 @@ export interface KindDefinition<Manifest extends object> extends Pick<
   references(manifest: Manifest): readonly Reference[];
   read(content: Content): Promise<Read<Manifest>>;
   check?(customerId: string, manifest: Manifest): Promise<readonly Fault[]>;
-  prepare(customerId: string, manifest: Manifest, before: Content | undefined): Promise<Write>;
+  prepare(owner: Owner, manifest: Manifest, before: Content | undefined): Promise<Write>;
 }
 
 const MAX_FAULTS = 50;
@@ -106,7 +109,7 @@ export function defineKind<Manifest extends object>(definition: KindDefinition<M
       const manifests = await definition.known(customerId, names);
       return manifests.map((manifest) => ({ name: nameOf(manifest), content: fieldsOf(manifest) }));
     },
-    async parse(customerId, content) {
+    async parse(content) {
       const read = await definition.read(content);
       if ('faults' in read) return read;
       const { manifest } = read;
@@ -114,8 +117,8 @@ export function defineKind<Manifest extends object>(definition: KindDefinition<M
         name: nameOf(manifest),
         content: fieldsOf(manifest),
         references: definition.references(manifest),
-        check: async () => (await definition.check?.(customerId, manifest)) ?? [],
-        prepare: (before) => definition.prepare(customerId, manifest, before),
+        check: async (customerId) => (await definition.check?.(customerId, manifest)) ?? [],
+        prepare: (owner, before) => definition.prepare(owner, manifest, before),
       };
     },
   };

@@ -4,7 +4,10 @@
  */
 
 /** In the order in which they are written: what is named comes before what names it. They go the other way round. */
-export const MANIFEST_KINDS = ['tool', 'skill', 'agent', 'workflow'] as const;
+export const MANIFEST_KINDS = [
+  ...(['tool', 'skill', 'agent', 'memory', 'workflow'] as const),
+  ...(['job', 'heartbeat', 'destination', 'webhook'] as const),
+] as const;
 export type ManifestKind = (typeof MANIFEST_KINDS)[number];
 
 /** The files of a kind lie in this folder. */
@@ -12,7 +15,12 @@ export const FOLDERS: Readonly<Record<ManifestKind, string>> = {
   tool: 'tools',
   skill: 'skills',
   agent: 'agents',
+  memory: 'memories',
   workflow: 'workflows',
+  job: 'jobs',
+  heartbeat: 'heartbeats',
+  destination: 'destinations',
+  webhook: 'webhooks',
 };
 
 export const MAX_MANIFESTS = 1_000;

@@ -12,6 +12,10 @@ export interface SecretPlaces {
   isPlace(path: Names, content: Content): boolean;
   /** Such a text at such a place is for nobody to read. */
   isSecret(path: Names, value: string): boolean;
+  /** Shapes that a variable may stand in the place of, for editors. */
+  schemas?: ReadonlySet<unknown>;
+  /** Fields that stay as they are where a file does not say them, and are in no export. */
+  kept?: readonly string[];
 }
 
 const MASK = '***';
@@ -46,11 +50,12 @@ export function withSecrets(
   given: { secrets: Readonly<Record<string, string>>; before: Content | undefined },
 ): { content: Content; faults: Fault[] } {
   const faults: Fault[] = [];
-  const resolved = mappedContent(content, (path, value) => {
+  const kept = Object.entries(given.before ?? {}).filter(([name]) => places.kept?.includes(name));
+  const resolved = mappedContent({ ...Object.fromEntries(kept), ...content }, (path, value) => {
     if (!places.isPlace(path, content)) return value;
     const name = variableIn(value);
     if (name === undefined) {
-      if (typeof value === 'string' && places.isSecret(path, value)) {
+      if (typeof value === 'string' && Object.hasOwn(content, path[0] ?? '') && places.isSecret(path, value)) {
         faults.push({ path, message: 'a secret does not belong in a file: write { env: NAME } in its place' });
       }
       return value;
@@ -65,11 +70,14 @@ export function withSecrets(
 
 /** @returns what a file says of it: the name of a variable for each secret */
 export const withVariables = (places: SecretPlaces, content: Content, prefix: string): Content =>
-  mappedContent(content, (path, value) =>
+  mappedContent(withoutKept(places, content), (path, value) =>
     typeof value === 'string' && places.isPlace(path, content) && places.isSecret(path, value)
       ? { env: variableNameOf([prefix, ...path.slice(1)].join('_')) }
       : value,
   );
+
+const withoutKept = ({ kept }: SecretPlaces, content: Content): Content =>
+  kept ? Object.fromEntries(Object.entries(content).filter(([name]) => !kept.includes(name))) : content;
 
 const variableNameOf = (text: string): string => text.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
 
@@ -80,3 +88,7 @@ export const masked = (places: SecretPlaces, content: Content, other: Content | 
     const before = at(other, path);
     return other === undefined || before === value ? MASK : `${MASK} (another)`;
   });
+
+/** @returns what is compared where secrets must not be: they are left out of it */
+export const withoutSecrets = (places: SecretPlaces, content: Content): Content =>
+  masked(places, withoutKept(places, content), undefined);

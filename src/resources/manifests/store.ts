@@ -1,17 +1,35 @@
-/** Queries about what manifests are of. Every one takes the workspace. */
-import { sql } from 'drizzle-orm';
+/** Queries about what manifests are of, and where it came from. Every one takes the workspace. */
+import { and, asc, eq, or, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { canonical } from './diff.ts';
 import type { Content, ManifestKind } from './model.ts';
+import { manifestOrigins } from './table.ts';
 
 export type ManifestStore = ReturnType<typeof createManifestStore>;
+export type OriginRow = typeof manifestOrigins.$inferSelect;
+export type NewOrigin = Pick<OriginRow, 'kind' | 'name' | 'file' | 'contentHash'>;
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+/** A manifest as it is and as it will be. */
+interface Change {
+  kind: ManifestKind;
+  name: string;
+  before: Content | undefined;
+  /** Undefined where it goes. */
+  after: Content | undefined;
+}
+
+const counted = (count: number, what: string, one: string, many: string): string[] =>
+  count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'} ${count === 1 ? one : many}`];
 
 export const createManifestStore = (db: Database) => {
+  const countOf = async (statement: SQL): Promise<number> => {
+    const [row] = await db.rows<{ count: number }>(statement);
+    return found(row).count;
+  };
+
   /** Projects that are not over keep the version that they were started with. */
   async function projectsOf(customerId: string, slug: string): Promise<string[]> {
     const rows = await db.rows<{ version: number; count: number }>(sql`
@@ -19,30 +37,30 @@ export const createManifestStore = (db: Database) => {
       where customer_id = ${customerId} and workflow_slug = ${slug}
         and status in ('planning', 'active', 'paused')
       group by workflow_version order by workflow_version desc`);
-    return rows.map(
-      ({ version, count }) =>
-        `${counted(count, 'active project')} ${count === 1 ? 'keeps' : 'keep'} version ${version}`,
+    return rows.flatMap(({ version, count }) =>
+      counted(count, 'active project', `keeps version ${version}`, `keep version ${version}`),
     );
   }
 
-  /** A run that is under way goes on with what it began with, until its next turn. */
-  async function namedBy(customerId: string, slug: string): Promise<string[]> {
-    const rows = await db.rows<{ what: string; count: number }>(sql`
-      select 'job' as what, count(*)::int as count from scheduled_jobs
-        where customer_id = ${customerId} and agent_slug = ${slug}
-      union all
-      select 'heartbeat', count(*)::int from heartbeats where customer_id = ${customerId} and agent_slug = ${slug}
-      union all
-      select 'run under way', count(*)::int from runs
-        where customer_id = ${customerId} and agent = ${slug} and status in ('queued', 'running')`);
-    const [job, heartbeat, runs] = ['job', 'heartbeat', 'run under way'].map(
-      (what) => rows.find((row) => row.what === what)?.count ?? 0,
-    );
+  /** A run that is under way has the agent as it is at each of its turns. */
+  async function runBy(customerId: string, slug: string): Promise<string[]> {
+    const of = sql`where customer_id = ${customerId} and agent_slug = ${slug}`;
+    const jobs = await countOf(sql`select count(*)::int as count from scheduled_jobs ${of}`);
+    const heartbeats = await countOf(sql`select count(*)::int as count from heartbeats ${of}`);
+    const runs = await countOf(sql`
+      select count(*)::int as count from runs
+      where customer_id = ${customerId} and agent = ${slug} and status in ('queued', 'running')`);
     return [
-      ...(job ? [`${counted(job, 'scheduled job')} run${job === 1 ? 's' : ''} it`] : []),
-      ...(heartbeat ? [`${counted(heartbeat, 'heartbeat')} run${heartbeat === 1 ? 's' : ''} it`] : []),
-      ...(runs ? [`${counted(runs, 'run')} under way ${runs === 1 ? 'goes' : 'go'} on with it`] : []),
+      ...counted(jobs, 'scheduled job', 'runs it', 'run it'),
+      ...counted(heartbeats, 'heartbeat', 'runs it', 'run it'),
+      ...counted(runs, 'run of it', 'is under way', 'are under way'),
     ];
+  }
+
+  async function calledBy(customerId: string, slug: string): Promise<string[]> {
+    const agents = await countOf(sql`
+      select count(*)::int as count from agents where customer_id = ${customerId} and ${slug} = any(allowed_tools)`);
+    return counted(agents, 'agent', 'may call it', 'may call it');
   }
 
   return {
@@ -58,17 +76,42 @@ export const createManifestStore = (db: Database) => {
     },
 
     /** @returns sentences about what goes on with what it was, or is changed with it */
-    async affectedBy(
-      customerId: string,
-      kind: ManifestKind,
-      name: string,
-      before: Content,
-      after: Content | undefined,
-    ): Promise<string[]> {
-      if (kind === 'agent') return namedBy(customerId, name);
+    async affectedBy(customerId: string, { kind, name, before, after }: Change): Promise<string[]> {
+      if (kind === 'agent') return runBy(customerId, name);
+      if (kind === 'tool') return calledBy(customerId, name);
       if (kind !== 'workflow') return [];
-      const isSame = after && canonical(before['phases']) === canonical(after['phases']);
+      const isSame = after && canonical(before?.['phases']) === canonical(after['phases']);
       return isSame ? [] : projectsOf(customerId, name);
+    },
+
+    origins: (customerId: string): Promise<OriginRow[]> =>
+      db.orm
+        .select()
+        .from(manifestOrigins)
+        .where(eq(manifestOrigins.customerId, customerId))
+        .orderBy(asc(manifestOrigins.kind), asc(manifestOrigins.name)),
+
+    async noteOrigins(
+      customerId: string,
+      origins: readonly NewOrigin[],
+      by: Pick<OriginRow, 'source' | 'revision' | 'appliedBy'>,
+    ): Promise<void> {
+      for (const origin of origins) {
+        const values = { ...origin, ...by };
+        await db.orm
+          .insert(manifestOrigins)
+          .values({ ...values, customerId })
+          .onConflictDoUpdate({
+            target: [manifestOrigins.customerId, manifestOrigins.kind, manifestOrigins.name],
+            set: { ...values, appliedAt: sql`now()` },
+          });
+      }
+    },
+
+    async forgetOrigins(customerId: string, gone: readonly { kind: ManifestKind; name: string }[]): Promise<void> {
+      if (gone.length === 0) return;
+      const those = gone.map(({ kind, name }) => and(eq(manifestOrigins.kind, kind), eq(manifestOrigins.name, name)));
+      await db.orm.delete(manifestOrigins).where(and(eq(manifestOrigins.customerId, customerId), or(...those)));
     },
   };
 };

@@ -75,7 +75,7 @@ const EntrySlug = z
   .regex(NODE_SLUG, 'must be letters, digits, "-", "_", ".", ":" and "/"')
   .nullish();
 
-const NewEntry = z
+export const NewEntry = z
   .object(
     {
       content: Content,

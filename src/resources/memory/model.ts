@@ -21,6 +21,9 @@ export const PREVIEW_LENGTH = 240;
 /** So many different links of one entry become edges; those after them stay text. */
 export const MAX_LINKS = 500;
 
+/** This field of its `meta` says that an entry is one of the workspace's files (`manifests`). */
+export const IN_FILES = 'in_files';
+
 export const MAX_SLUG_LENGTH = 128;
 /** Wikilinks can name slugs of this form. */
 export const NODE_SLUG = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._:/-]*$/u;

@@ -53,6 +53,10 @@ export const createMemoryService = (dependencies: Dependencies) => {
   };
 
   return {
+    embed,
+    /** Says of a slug that it is that of a built-in skill. */
+    isTaken: isBuiltinSkill,
+
     stats: (customerId: string) => store.readStats(customerId),
 
     /** @throws Problem embedding_failed */

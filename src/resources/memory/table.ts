@@ -78,6 +78,10 @@ export const memoryEntries = pgTable(
     index('memory_entries_newest').on(t.customerId, t.createdAt, t.id),
     index('memory_entries_by_agent').on(t.customerId, t.agent, t.createdAt, t.id),
     index('memory_entries_by_type').on(t.customerId, t.type, t.createdAt, t.id),
+    // It serves the export of memories that are marked to be in files.
+    index('memory_entries_in_files')
+      .on(t.customerId, t.slug)
+      .where(sql`(${t.meta} ->> 'in_files') = 'true'`),
     // It finds what every run is reminded of.
     index('memory_entries_always_loaded')
       .on(t.customerId, t.id)

@@ -70,7 +70,7 @@ const Definition = z.strictObject({
     .default(false)
     .describe('It is told how much of a cap is spent, and of calls without a known price. Not of kind s3'),
 });
-const NewDestination = z
+export const NewDestination = z
   .discriminatedUnion('kind', [
     Definition.extend({ kind: z.literal('webhook'), config: CONFIGS.webhook }),
     Definition.extend({ kind: z.literal('slack'), config: CONFIGS.slack }),

@@ -111,6 +111,17 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
   }
 
   return {
+    /** Why the address of a destination can never be used, as far as that can be told without DNS. */
+    addressFault: (target: DestinationTarget): string | undefined =>
+      configProblem(target, egress, settings.WEBHOOK_ALLOW_HTTP),
+    /** The configuration of a row, with its secrets. */
+    open: (row: DestinationRow): DestinationTarget => openConfig(secretBox, row),
+    seal: (row: Pick<DestinationRow, 'id' | 'customerId' | 'kind' | 'config'>) => sealConfig(secretBox, row),
+    /** Asks recipients who are new; of other kinds of destinations there are none. */
+    async askRecipients(row: DestinationRow): Promise<void> {
+      if (row.kind === 'email') await recipients.ask(row);
+    },
+
     async list({ customerId }: Caller) {
       const rows = await store.list(customerId);
       return { data: await shown(customerId, rows), meta: { total: rows.length } };

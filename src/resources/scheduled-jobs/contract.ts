@@ -15,7 +15,7 @@ const required = (field: string, max: number) =>
     .refine((text) => text.trim() !== '', `${field} required`);
 const Model = z.string().min(1).max(200).regex(/^\S+$/, 'must be a model id or auto');
 
-const NewJob = z
+export const NewJob = z
   .object({
     name: required('name', 120).transform((text) => text.trim()),
     cron: required('cron', 100),

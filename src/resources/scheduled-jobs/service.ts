@@ -58,6 +58,10 @@ export const createJobService = (deps: JobServiceDependencies) => {
   }
 
   return {
+    triggerOf,
+    /** Deletes the files of a job that is gone. */
+    dropFiles: (customerId: string, n: number) => attachments.deleteOfJob(customerId, n),
+
     async list({ customerId }: Caller) {
       const changed = new Map((await overrides.list(customerId)).map((row) => [row.jobId, row]));
       const shipped = [...builtinJobs.values()].map((job) => wireBuiltin(job, changed.get(job.id)));

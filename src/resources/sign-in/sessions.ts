@@ -1,21 +1,28 @@
 /** Sessions from sign-in to sign-out. */
 import { sha256 } from '../../platform/core/crypto.ts';
 import { present } from '../../platform/core/present.ts';
+import { isOfPipeline } from '../../platform/core/rights.ts';
 import { readSession, signSession, type FindSession, type SessionClaims } from '../../platform/http/auth.ts';
 import type { Membership } from '../members/store.ts';
 import type { SignInStore } from './store.ts';
 
 export interface SessionsOptions {
   store: Pick<SignInStore, 'endSession' | 'cutOff' | 'notBefore' | 'find'>;
+  /** @returns whether a pipeline's session, by its hash, is one that the workspace gave and did not take back */
+  isDeployToken: (customerId: string, sessionHash: string) => Promise<boolean>;
   secret: string;
   ttlMs: number;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
-  const find: FindSession = (session, { customer_id: customerId, sub, iat }) =>
-    store.find(sha256(session), { customerId, sub, iat });
+export function createSessions({ store, isDeployToken, secret, ttlMs }: SessionsOptions) {
+  const find: FindSession = async (session, { customer_id: customerId, sub, role, iat }) => {
+    const hash = sha256(session);
+    const found = await store.find(hash, { customerId, sub, iat });
+    if (found.isEnded || !isOfPipeline(role)) return found;
+    return { ...found, isEnded: !(await isDeployToken(customerId, hash)) };
+  };
 
   /** @returns the claims of a session that counts */
   async function read(session: string | undefined): Promise<SessionClaims | undefined> {

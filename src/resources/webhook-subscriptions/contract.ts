@@ -47,7 +47,7 @@ export type DeliveryRow = z.input<typeof Delivery>;
 
 const CreatedWebhook = Webhook.extend({ secret: z.string() }).meta({ id: 'NewWebhook' });
 
-const NewWebhook = z.object({
+export const NewWebhook = z.object({
   url: z.string().min(1).max(2_048).describe('An https address that takes POST'),
   // The events are plain strings, as an unknown one is a 400 of its own and not a validation body.
   events: z

@@ -42,6 +42,11 @@ export interface WebhookServiceOptions {
   log: Log;
 }
 
+interface SignedWebhook extends NewWebhook {
+  /** Without one it is made, or stays. */
+  secret?: string | undefined;
+}
+
 /** So many rows are read at a time. */
 const BATCH = 200;
 
@@ -86,20 +91,53 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     start: (delivery) => startDelivery(temporal, settings, delivery),
   });
 
+  /** @returns the secret that signs. @throws Error where no key opens it */
+  const opened = ({ customerId, id, sealedSecret, secretsBound }: SealedSecrets): string =>
+    secretBox.open(sealedSecret, secretOwner(customerId, id, secretsBound));
+
+  const insert = (customerId: string, { url, events, description, secret = newSigningSecret() }: SignedWebhook) =>
+    workspaces.underCap(
+      ...([customerId, 'webhook_endpoints'] as const),
+      () => store.countSubscriptions(customerId),
+      () =>
+        store.insertSubscription({ customerId, url, events: [...new Set(events)], description }, (id) =>
+          secretBox.seal(secret, secretOwner(customerId, id)),
+        ),
+    );
+
   return {
+    insert,
+
+    /** Why an address can never be used, as far as that can be told without DNS. */
+    addressFault: (url: string): string | undefined =>
+      addressProblem(egress, url, { allowHttp: settings.WEBHOOK_ALLOW_HTTP }),
+
+    /** For what compares secrets and shows none. */
+    async listWithSecrets(customerId: string) {
+      const rows = await store.listSealed(customerId);
+      return rows.map(({ url, events, description, ...row }) => {
+        return { id: row.id, url, events, description, secret: opened(row) };
+      });
+    },
+
+    /** Changes what is registered; the secret without the time in which the one before signs along. */
+    change: (customerId: string, id: number, { events, description, secret }: SignedWebhook) =>
+      store.changeSubscription(customerId, id, {
+        events: [...new Set(events)],
+        description,
+        ...(secret !== undefined && { sealedSecret: secretBox.seal(secret, secretOwner(customerId, id)) }),
+      }),
+
+    /** Deletes one; attempts that are under way find their delivery dropped, and send nothing. */
+    drop: (customerId: string, id: number) => store.deleteSubscription(customerId, id),
+
     /** @throws Problem unknown_event, invalid_url, plan_limit_exceeded */
     async create({ customerId }: Caller, { url, events, description }: NewWebhook) {
       const unknown = events.find((name) => !isSubscribable(name));
       if (unknown !== undefined) throw new Problem('unknown_event', `unknown event type: ${unknown}`);
       checkUrl(url);
       const secret = newSigningSecret();
-      const row = { customerId, url, events: [...new Set(events)], description };
-      const webhook = await workspaces.underCap(
-        ...([customerId, 'webhook_endpoints'] as const),
-        () => store.countSubscriptions(customerId),
-        () => store.insertSubscription(row, (id) => secretBox.seal(secret, secretOwner(customerId, id))),
-      );
-      return { ...webhook, secret };
+      return { ...(await insert(customerId, { url, events, description, secret })), secret };
     },
 
     async list({ customerId }: Caller) {

@@ -73,12 +73,14 @@ export const FATES: Readonly<Record<string, Fate>> = {
   job_overrides: { goes: 'before made again' },
   scheduled_jobs: { goes: 'before made again' },
   templates: { goes: 'before made again' },
+  manifest_origins: { goes: 'before made again' },
   tools: { goes: 'before made again' },
   agent_settings: { goes: 'before made again' },
   agents: { goes: 'before made again' },
 
   // Members may make the workspace again, and until then an archive shows its keys as revoked.
   api_keys: { goes: 'made again' },
+  deploy_tokens: { goes: 'made again' },
   otp_challenges: { goes: 'made again' },
   idempotency_keys: { goes: 'made again' },
   otp_locks: { goes: 'made again' },

@@ -5,7 +5,7 @@ import {
   demand,
   NO_STANDING,
   OPERATOR_STANDING,
-  ROLES,
+  SESSION_ROLES,
   standingIn,
   type Right,
   type Standing,
@@ -17,6 +17,7 @@ const stamped = { isStamped: true };
 
 /** Who has it, of the workspace that is meant and of the one that operates the deployment. A new right needs its line. */
 const WHO: Record<Right, string> = {
+  'workspace.look': 'owner admin member viewer undefined nobody operator-token',
   'workspace.change': 'owner admin member undefined nobody operator-token',
   'admin.stamp': 'owner admin',
   'admin.routes': 'stamped:owner stamped:admin',
@@ -34,12 +35,15 @@ const WHO: Record<Right, string> = {
   'members.appoint-owners': 'owner',
   'integrations.write-any': 'operating:owner operating:admin operating:member',
   'skills.read-bodies': 'stamped:owner stamped:admin',
+  'manifests.read': 'owner admin member viewer deployer',
+  'manifests.apply': 'owner admin member deployer',
+  'deploy-tokens.manage': 'owner admin',
   'audit-log.tell-others': 'operating:owner operating:admin operating:member operator-token',
 };
 
 /** Everybody there is, with what each brings. */
 const EVERYBODY: [name: string, standing: Standing][] = [
-  ...([...ROLES, undefined, 'root', '', 'Owner', '__proto__'] as (typeof ROLES)[number][]).flatMap((role) =>
+  ...([...SESSION_ROLES, undefined, 'root', '', 'Owner', '__proto__'] as (typeof SESSION_ROLES)[number][]).flatMap((role) =>
     ['acc_acme', 'acc_internal', 'acc_Internal', 'internal'].flatMap((workspaceId): [string, Standing][] => {
       const place = workspaceId === 'acc_internal' ? 'operating:' : '';
       return [

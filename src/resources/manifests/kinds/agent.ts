@@ -73,13 +73,17 @@ export const agentKind = ({ agents, store, discard }: Dependencies): Kind =>
       const builtin = (await store.listAgents(customerId)).some((agent) => agent.slug === slug && agent.isBuiltin);
       return builtin ? [{ path: ['slug'], message: `${slug} is built in: give yours another slug` }] : [];
     },
-    prepare: async (customerId, manifest, before) => async () => {
-      const { slug, ...rest } = manifest;
-      if (before) await agents.update(customerId, slug, rest);
-      else await agents.create(customerId, manifest);
-    },
-    remove: (customerId, slug) => async () => {
-      const { avatarFile } = await store.deleteAgent(customerId, slug);
-      return avatarFile === null ? undefined : () => discard(avatarFile);
-    },
+    prepare:
+      async ({ customerId }, manifest, before) =>
+      async () => {
+        const { slug, ...rest } = manifest;
+        if (before) await agents.update(customerId, slug, rest);
+        else await agents.create(customerId, manifest);
+      },
+    remove:
+      ({ customerId }, slug) =>
+      async () => {
+        const { avatarFile } = await store.deleteAgent(customerId, slug);
+        return avatarFile === null ? undefined : () => discard(avatarFile);
+      },
   });

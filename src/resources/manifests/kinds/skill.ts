@@ -62,7 +62,7 @@ export function skillKind({ skills, store, workspaces }: Dependencies): Kind {
       const builtin = (await store.list(customerId)).some((skill) => skill.slug === slug && skill.isBuiltin);
       return builtin ? [{ path: ['slug'], message: `${slug} is built in: give yours another slug` }] : [];
     },
-    async prepare(customerId, { slug, body, always_load: alwaysLoad, ...rest }, before) {
+    async prepare({ customerId }, { slug, body, always_load: alwaysLoad, ...rest }, before) {
       const fields = { ...rest, alwaysLoad };
       const isSameText = before !== undefined && before['body'] === body;
       const text = isSameText ? undefined : await skills.textOf(customerId, body, rest.name);
@@ -78,6 +78,9 @@ export function skillKind({ skills, store, workspaces }: Dependencies): Kind {
         }
       };
     },
-    remove: (customerId, slug) => () => store.delete(customerId, slug),
+    remove:
+      ({ customerId }, slug) =>
+      () =>
+        store.delete(customerId, slug),
   });
 }

@@ -90,18 +90,23 @@ export const toolKind = ({ customTools, tools, store, workspaces }: Dependencies
         ? [{ path: ['slug'], message: `${slug} is built in: give yours another slug` }]
         : [];
     },
-    prepare: async (customerId, manifest, before) => async () => {
-      const { slug, ...given } = manifest;
-      const tool = await customTools.define(given);
-      if (before) await store.change(customerId, slug, () => tool);
-      else {
-        await workspaces.underCap(
-          customerId,
-          'custom_tools',
-          () => store.count(customerId),
-          () => store.insert(customerId, slug, tool),
-        );
-      }
-    },
-    remove: (customerId, slug) => async () => void (await store.delete(customerId, slug)),
+    prepare:
+      async ({ customerId }, manifest, before) =>
+      async () => {
+        const { slug, ...given } = manifest;
+        const tool = await customTools.define(given);
+        if (before) await store.change(customerId, slug, () => tool);
+        else {
+          await workspaces.underCap(
+            customerId,
+            'custom_tools',
+            () => store.count(customerId),
+            () => store.insert(customerId, slug, tool),
+          );
+        }
+      },
+    remove:
+      ({ customerId }, slug) =>
+      async () =>
+        void (await store.delete(customerId, slug)),
   });

@@ -105,20 +105,25 @@ export const workflowKind = ({ templates: { readSpec }, store, actionNames }: De
           : []),
         ...(isUnequipped(step) ? [{ path, message: 'an agent step needs at least one tool or skill' }] : []),
       ]),
-    prepare: async (customerId, manifest, before) => async () => {
-      const { slug, title, description: text, collection, tags, params, phases } = manifest;
-      const metadata = { collection, tags, description: text };
-      const spoken = (one: Readonly<Record<string, unknown>>) =>
-        canonical({ title: one['title'], params: one['params'], phases: one['phases'] });
-      // What is said about a workflow changes in place; what it does is a new version.
-      if (before && spoken(before) === spoken({ title, params, phases })) {
-        await store.changeLatest(customerId, slug, metadata);
-        return;
-      }
-      const isThere = (await store.listVersions(customerId, slug)).length > 0;
-      await (isThere ? store.createNext : store.create)(customerId, specOf(manifest), metadata);
-    },
-    remove: (customerId, slug) => () => store.archive(customerId, slug),
+    prepare:
+      async ({ customerId }, manifest, before) =>
+      async () => {
+        const { slug, title, description: text, collection, tags, params, phases } = manifest;
+        const metadata = { collection, tags, description: text };
+        const spoken = (one: Readonly<Record<string, unknown>>) =>
+          canonical({ title: one['title'], params: one['params'], phases: one['phases'] });
+        // What is said about a workflow changes in place; what it does is a new version.
+        if (before && spoken(before) === spoken({ title, params, phases })) {
+          await store.changeLatest(customerId, slug, metadata);
+          return;
+        }
+        const isThere = (await store.listVersions(customerId, slug)).length > 0;
+        await (isThere ? store.createNext : store.create)(customerId, specOf(manifest), metadata);
+      },
+    remove:
+      ({ customerId }, slug) =>
+      () =>
+        store.archive(customerId, slug),
   });
 
 const stepsOf = ({ phases }: WorkflowManifest) =>

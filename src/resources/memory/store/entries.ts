@@ -1,5 +1,5 @@
 /** Queries on entries of the memory. Every one takes the workspace, to which a foreign id is unknown. */
-import { and, desc, eq, getTableColumns, ne, sql, type SQL } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, isNotNull, ne, sql, type SQL } from 'drizzle-orm';
 import { first, present } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -91,6 +91,33 @@ export async function findIds(db: Database, customerId: string, ids: readonly nu
   return rows.map(({ id }) => id);
 }
 
+/** @returns the memories that are marked to be in files, active ones, by slug */
+export async function listInFiles(db: Database, customerId: string) {
+  return db.orm
+    .select(entryColumns)
+    .from(memoryEntries)
+    .where(
+      and(
+        eq(memoryEntries.customerId, customerId),
+        // As the index has it.
+        sql`(${memoryEntries.meta} ->> 'in_files') = 'true'`,
+        eq(memoryEntries.status, 'active'),
+        ne(memoryEntries.type, SKILL),
+        isNotNull(memoryEntries.slug),
+      ),
+    )
+    .orderBy(memoryEntries.slug);
+}
+
+/** @returns those of these slugs that something has */
+export async function findSlugs(db: Database, customerId: string, slugs: readonly string[]): Promise<string[]> {
+  const rows = await db.orm
+    .select({ slug: memoryEntries.slug })
+    .from(memoryEntries)
+    .where(and(eq(memoryEntries.customerId, customerId), sql`${memoryEntries.slug} = any(${sql.param(slugs)}::text[])`));
+  return rows.flatMap(({ slug }) => slug ?? []);
+}
+
 /** Counts memories; skills are not among them. */
 export async function countEntries(db: Database, customerId: string): Promise<number> {
   const { total } = first(
@@ -143,7 +170,12 @@ export async function insertEntry(
 }
 
 export type EntryChange = Partial<
-  Pick<Row, 'content' | 'description' | 'scope' | 'alwaysLoad' | 'meta' | 'embedding'> & {
+  Pick<
+    Row,
+    | ('content' | 'description' | 'scope' | 'alwaysLoad' | 'meta' | 'embedding')
+    // Files alone change these.
+    | ('type' | 'name' | 'agent' | 'sourceAttribution')
+  > & {
     status: Exclude<EntryStatus, 'superseded'>;
   }
 >;

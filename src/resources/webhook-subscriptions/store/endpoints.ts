@@ -84,6 +84,28 @@ export const createEndpointRows = (db: Database) => ({
       .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
       .orderBy(asc(webhookSubscriptions.id)),
 
+  /** The same with what they are signed with, as it is stored. */
+  listSealed: (customerId: string) =>
+    db.orm
+      .select({ ...WEBHOOK, ...SEALED })
+      .from(webhookSubscriptions)
+      .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
+      .orderBy(asc(webhookSubscriptions.id)),
+
+  /** @throws Problem not_found */
+  async changeSubscription(
+    customerId: string,
+    id: number,
+    { sealedSecret, ...change }: Pick<NewSubscription, 'events' | 'description'> & { sealedSecret?: string },
+  ): Promise<void> {
+    const [changed] = await db.orm
+      .update(webhookSubscriptions)
+      .set({ ...change, ...(sealedSecret !== undefined && { sealedSecret, secretsBound: true }) })
+      .where(owned(customerId, id))
+      .returning({ id: webhookSubscriptions.id });
+    found(changed);
+  },
+
   /** The same columns, with those of the circuit. */
   listEndpoints: (customerId: string) =>
     db.orm

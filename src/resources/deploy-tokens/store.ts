@@ -1,0 +1,60 @@
+/** Queries on deploy tokens. `live` takes no workspace: the hash says whose token it is, and the session which one it claims. */
+import { and, eq, sql } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
+import { found, type Database } from '../../platform/db/client.ts';
+import { deployTokens } from './table.ts';
+
+export type DeployTokenStore = ReturnType<typeof createDeployTokenStore>;
+export type DeployTokenRow = typeof deployTokens.$inferSelect;
+
+const isLive = sql<boolean>`${deployTokens.revokedAt} is null and ${deployTokens.expiresAt} > now()`;
+
+export const createDeployTokenStore = (db: Database) => ({
+  /** @returns those that can be used first, then the newest first */
+  list: (customerId: string): Promise<DeployTokenRow[]> =>
+    db.orm
+      .select()
+      .from(deployTokens)
+      .where(eq(deployTokens.customerId, customerId))
+      .orderBy(sql`(${isLive}) desc`, sql`${deployTokens.id} desc`),
+
+  countLive: (customerId: string): Promise<number> =>
+    db.orm.$count(deployTokens, and(eq(deployTokens.customerId, customerId), isLive)),
+
+  /** @returns the number of the next one, which stands in the token itself */
+  async nextId(): Promise<number> {
+    const { id } = first(
+      await db.rows<{ id: number }>(sql`select nextval(pg_get_serial_sequence('deploy_tokens', 'id'))::int as id`),
+    );
+    return id;
+  },
+
+  async insert(token: typeof deployTokens.$inferInsert): Promise<DeployTokenRow> {
+    return first(await db.orm.insert(deployTokens).values(token).returning());
+  },
+
+  /** Revokes a token; one that was revoked before keeps that time. @throws Problem not_found */
+  async revoke(customerId: string, id: number): Promise<void> {
+    const [revoked] = await db.orm
+      .update(deployTokens)
+      .set({ revokedAt: sql`coalesce(${deployTokens.revokedAt}, now())` })
+      .where(and(sql`${deployTokens.id} = ${id}::bigint`, eq(deployTokens.customerId, customerId)))
+      .returning({ id: deployTokens.id });
+    found(revoked);
+  },
+
+  /** Notes the minute of a use. @returns whether the token can be used */
+  async use(customerId: string, tokenHash: string): Promise<boolean> {
+    const [row] = await db.rows<{ isLive: boolean }>(sql`
+      with live as (
+        select id, last_used_at, created_at from deploy_tokens
+        where customer_id = ${customerId} and token_hash = ${tokenHash} and revoked_at is null and expires_at > now()
+      ), touched as (
+        update deploy_tokens t set last_used_at = greatest(date_trunc('minute', now()), t.created_at)
+        from live where t.id = live.id and (t.last_used_at is null or t.last_used_at < date_trunc('minute', now()))
+        returning t.id
+      )
+      select true as "isLive" from live`);
+    return row?.isLive ?? false;
+  },
+});

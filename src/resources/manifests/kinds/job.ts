@@ -1,0 +1,93 @@
+/** Manifests of scheduled jobs. Those that ship are not written: a workspace only says whether and when they run. */
+import { z } from 'zod';
+import { cronProblem } from '../../../platform/core/cron.ts';
+import { present } from '../../../platform/core/present.ts';
+import type { FollowRow } from '../../../platform/temporal/triggers.ts';
+import { NewJob } from '../../scheduled-jobs/contract.ts';
+import type { JobService } from '../../scheduled-jobs/service.ts';
+import type { JobRow, JobStore } from '../../scheduled-jobs/store.ts';
+import type { WorkspaceStore } from '../../workspaces/store/index.ts';
+import { defineKind, shaped, type Kind } from '../kind.ts';
+
+const of = NewJob.shape;
+const JobManifest = z
+  .strictObject({
+    name: of.name,
+    cron: of.cron,
+    agent_slug: of.agent_slug,
+    brief: of.brief,
+    enabled: of.enabled,
+    model: of.model.transform((model) => model ?? 'auto').default('auto'),
+    reasoning: of.reasoning.transform((reasoning) => reasoning ?? null).default(null),
+  })
+  .meta({ title: 'A scheduled job' });
+type JobManifest = z.output<typeof JobManifest>;
+
+interface Dependencies {
+  store: Pick<JobStore, 'list' | 'count' | 'insert' | 'change' | 'delete'>;
+  jobs: Pick<JobService, 'triggerOf' | 'dropFiles'>;
+  workspaces: Pick<WorkspaceStore, 'underCap'>;
+  follow: FollowRow;
+}
+
+const manifestOf = (row: JobRow): JobManifest => ({
+  name: row.name,
+  cron: row.cron,
+  agent_slug: row.agentSlug,
+  brief: row.brief,
+  enabled: row.enabled,
+  model: row.model,
+  reasoning: row.reasoning,
+});
+/** The row stays as it is where Temporal does not answer: housekeeping has the schedule follow it. */
+const asItIs = () => Promise.resolve();
+
+export function jobKind({ store, jobs, workspaces, follow }: Dependencies): Kind {
+  const find = async (customerId: string, name: string) =>
+    (await store.list(customerId)).find((row) => row.name === name);
+  return defineKind<JobManifest>({
+    kind: 'job',
+    nameField: 'name',
+    shape: JobManifest,
+    read: async (content) => shaped(JobManifest, content),
+    defaults: { enabled: true, model: 'auto', reasoning: null },
+    async known(customerId, names) {
+      return (await store.list(customerId)).filter(({ name }) => names?.has(name) ?? true).map(manifestOf);
+    },
+    async existing(customerId, names) {
+      const known = new Set((await store.list(customerId)).map(({ name }) => name));
+      return new Set(names.filter((name) => known.has(name)));
+    },
+    suggestions: async (customerId) => (await store.list(customerId)).map(({ name }) => name),
+    references: ({ agent_slug: name }) => [{ kind: 'agent', name, path: ['agent_slug'] }],
+    async check(_customerId, { cron }) {
+      const problem = cronProblem(cron);
+      return problem ? [{ path: ['cron'], message: problem }] : [];
+    },
+    prepare:
+      async ({ customerId, workspaceId }, { agent_slug: agentSlug, ...rest }) =>
+      async () => {
+        const values = { ...rest, agentSlug };
+        const before = await find(customerId, values.name);
+        const row = before
+          ? (await store.change(customerId, before.n, values)).after
+          : await workspaces.underCap(
+              customerId,
+              'scheduled_jobs',
+              () => store.count(customerId),
+              () => store.insert(customerId, values),
+            );
+        return () => follow.change(jobs.triggerOf(row, workspaceId), asItIs);
+      },
+    remove:
+      ({ customerId, workspaceId }, name) =>
+      async () => {
+        const row = present(await find(customerId, name), `the job ${name}`);
+        await store.delete(customerId, row.n);
+        return async () => {
+          await follow.remove(jobs.triggerOf(row, workspaceId).scheduleId);
+          await jobs.dropFiles(customerId, row.n);
+        };
+      },
+  });
+}
