@@ -31,9 +31,6 @@ function days(text: string): number {
   throw new InvalidArgumentError('expects a number of days from 1 to 365');
 }
 
-const stateOf = ({ revoked_at: revoked, expires_at: expires }: DeployToken): string =>
-  revoked ? 'revoked' : Date.parse(expires) <= Date.now() ? 'expired' : 'active';
-
 const listTokens = (options: ListOptions): Promise<void> =>
   list<DeployToken>(
     {
@@ -41,7 +38,7 @@ const listTokens = (options: ListOptions): Promise<void> =>
       columns: [
         { title: 'ID', value: (row) => row.id, align: 'right' },
         { title: 'NAME', value: (row) => row.name },
-        { title: 'STATE', value: stateOf },
+        { title: 'STATE', value: (row) => row.state },
         { title: 'EXPIRES (UTC)', value: (row) => shortTime(row.expires_at) },
         { title: 'LAST USED (UTC)', value: (row) => shortTime(row.last_used_at) },
         { title: 'MADE BY', value: (row) => row.created_by, isWide: true },

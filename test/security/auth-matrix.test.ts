@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { first, itemAt } from '../../src/platform/core/present.ts';
 import { endpoint as declare, handle, type Endpoint } from '../../src/platform/http/endpoint.ts';
-import { can } from '../../src/platform/core/rights.ts';
+import { can, isEnough } from '../../src/platform/core/rights.ts';
 import { createAuthenticate } from '../../src/platform/http/auth.ts';
 import { createSurface } from '../../src/platform/http/app.ts';
 import { createBrowserProxy } from '../../src/platform/http/proxy.ts';
@@ -26,12 +26,8 @@ import {
   type TestService,
 } from '../support/service/service.ts';
 import { tried } from '../support/runner/sizes.ts';
-import {
-  matrixPath,
-  wrongCredentials,
-  type Material,
-  type WrongCredential,
-} from '../support/security/wrong-credentials.ts';
+import { matrixPath, wrongCredentials } from '../support/security/wrong-credentials.ts';
+import type { Material, WrongCredential } from '../support/security/wrong-keys.ts';
 
 let service: TestService;
 let tenant: Tenant;
@@ -52,6 +48,7 @@ const start = async ({ split }: { split: boolean }) => {
   material = {
     tenant,
     revokedKey: body.key,
+    ...(await deployTokens()),
     endedSession: await signedOut(tenant),
     removed: await removedMember(),
     identityToken: await token({}),
@@ -67,6 +64,16 @@ const stop = async () => {
   await service?.close();
   await provider?.close();
 };
+
+/** Both of the same workspace. */
+async function deployTokens(): Promise<Pick<Material, 'deployToken' | 'revokedDeployToken'>> {
+  const [kept, revoked] = [
+    await tenant.cp('POST', '/v1/deploy-tokens', { name: 'kept' }),
+    await tenant.cp('POST', '/v1/deploy-tokens', { name: 'to be revoked' }),
+  ];
+  expect((await tenant.cp('DELETE', `/v1/deploy-tokens/${revoked.body.id}`)).status).toBe(204);
+  return { deployToken: kept.body.token, revokedDeployToken: revoked.body.token };
+}
 
 async function signedOut({ caller }: Tenant): Promise<string> {
   const session = sessionFor(caller, 'owner', 1_800);
@@ -132,6 +139,9 @@ describe('in one process', () => {
       // Whoever only looks sees all that a member sees.
       if (endpoint.method === 'get' && !endpoint.right && ['session', 'identity'].includes(endpoint.credential))
         ways.push([service.controlPlaneUrl, { 'x-service-session': sessionFor(tenant.caller, 'viewer') }]);
+      // A pipeline reads and brings files.
+      if (endpoint.right && isEnough(endpoint.right))
+        ways.push([service.controlPlaneUrl, { 'x-service-session': material.deployToken }]);
       if (endpoint.credential === 'identity') {
         // A token whose bearer has no role is for what asks for none.
         const tokens = endpoint.right ? [] : material.rolelessTokens.map(([, token]) => token);

@@ -1366,6 +1366,7 @@ export type DeployToken = {
      */
     last_used_at: string | null;
     revoked_at: string | null;
+    state: 'active' | 'expired' | 'revoked';
 };
 
 export type CreatedDeployToken = {
@@ -1383,6 +1384,7 @@ export type CreatedDeployToken = {
      */
     last_used_at: string | null;
     revoked_at: string | null;
+    state: 'active' | 'expired' | 'revoked';
     /**
      * Shown this once; only its hash is kept
      */

@@ -14,6 +14,7 @@ const DeployToken = z
     expires_at: Timestamp,
     last_used_at: Timestamp.nullable().describe('To the minute; advisory'),
     revoked_at: Timestamp.nullable(),
+    state: z.enum(['active', 'expired', 'revoked']),
   })
   .meta({ id: 'DeployToken' });
 

@@ -38,11 +38,14 @@ export const createDeployTokenService = ({ store, workspaces, secret }: Dependen
       const claims = { sub: actorOf(id), email: '', workspace: workspaceId, customer_id: customerId };
       const token = signSession({ ...claims, role: DEPLOYER, iat, exp }, secret);
       const row = await store.insert({
-        ...{ id, customerId, name, createdBy: actor },
+        id,
+        customerId,
+        name,
+        createdBy: actor,
         tokenHash: sha256(token),
         expiresAt: new Date(exp * 1_000),
       });
-      return { ...wire(row), token };
+      return { ...wire({ ...row, isLive: true }), token };
     });
   },
 
@@ -50,7 +53,7 @@ export const createDeployTokenService = ({ store, workspaces, secret }: Dependen
   revoke: (customerId: string, id: number): Promise<void> => store.revoke(customerId, id),
 });
 
-const wire = (row: DeployTokenRow) => ({
+const wire = (row: DeployTokenRow & { isLive: boolean }) => ({
   id: row.id,
   name: row.name,
   actor: actorOf(row.id),
@@ -59,4 +62,5 @@ const wire = (row: DeployTokenRow) => ({
   expires_at: row.expiresAt,
   last_used_at: row.lastUsedAt,
   revoked_at: row.revokedAt,
+  state: row.revokedAt ? ('revoked' as const) : row.isLive ? ('active' as const) : ('expired' as const),
 });

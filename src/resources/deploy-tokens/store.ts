@@ -1,5 +1,5 @@
 /** Queries on deploy tokens. `live` takes no workspace: the hash says whose token it is, and the session which one it claims. */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { deployTokens } from './table.ts';
@@ -11,9 +11,9 @@ const isLive = sql<boolean>`${deployTokens.revokedAt} is null and ${deployTokens
 
 export const createDeployTokenStore = (db: Database) => ({
   /** @returns those that can be used first, then the newest first */
-  list: (customerId: string): Promise<DeployTokenRow[]> =>
+  list: (customerId: string): Promise<(DeployTokenRow & { isLive: boolean })[]> =>
     db.orm
-      .select()
+      .select({ ...getTableColumns(deployTokens), isLive })
       .from(deployTokens)
       .where(eq(deployTokens.customerId, customerId))
       .orderBy(sql`(${isLive}) desc`, sql`${deployTokens.id} desc`),

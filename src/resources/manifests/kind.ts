@@ -12,7 +12,7 @@ export interface Known {
   content: Content;
 }
 
-export type Owner = Pick<Caller, 'customerId' | 'workspaceId'>;
+type Owner = Pick<Caller, 'customerId' | 'workspaceId'>;
 
 /** What is left to do when the transaction is over: it may take its time, and is mended by housekeeping where it fails. */
 export type Later = () => Promise<unknown>;

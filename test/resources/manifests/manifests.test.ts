@@ -24,6 +24,7 @@ const plan = (manifests: object[], more: object = {}) =>
   tenant.cp('POST', '/v1/manifests/plan', { manifests, ...more });
 const apply = (manifests: object[], more: object = {}) =>
   tenant.cp('POST', '/v1/manifests/apply', { manifests, ...more });
+const deployed = async () => (await tenant.cp('GET', '/v1/manifests/deployed')).body.data;
 const customAgents = async () => {
   const { body } = await tenant.cp('GET', '/v1/manifests');
   return body.data.filter(({ kind }: { kind: string }) => kind === 'agent').map(({ name }: { name: string }) => name);
@@ -39,6 +40,7 @@ describe('applying', () => {
     expect(await customAgents()).toEqual([]);
     expect((await apply(many.slice(0, 2))).status).toBe(200);
     expect(await customAgents()).toEqual(['agent-0', 'agent-1']);
+    expect(await deployed()).toMatchObject([{ name: 'agent-0', state: 'as_applied' }, { name: 'agent-1' }]);
   });
 
   // Guards: two pipelines at once bring the workspace to one of the two states, and neither fails half-way.
@@ -72,6 +74,34 @@ describe('applying', () => {
       },
     });
     expect((await plan([agent('shared')])).body.changes).toMatchObject([{ action: 'create', fields: [] }]);
+  });
+});
+
+describe('pruning', () => {
+  // Guards: what one repository brought is not deleted by another one, and what is taken over is no longer the first one's.
+  test('is of one source', async () => {
+    await apply([agent('one'), agent('two')], { source: 'a' });
+    expect((await plan([agent('three')], { source: 'b', prune: true })).body).toMatchObject({
+      changes: [{ action: 'create', name: 'three' }],
+      left: [],
+    });
+    expect((await plan([agent('two')], { source: 'b', prune: true })).body).toMatchObject({
+      changes: [],
+      taken_over: 1,
+    });
+    await apply([agent('two')], { source: 'b', prune: true });
+    await apply([agent('other')], { source: 'a', prune: true });
+    expect((await customAgents()).sort()).toEqual(['other', 'two']);
+  });
+
+  // Guards: nothing goes where something of the same request fails.
+  test('is undone with the rest', async () => {
+    tenant = await service.tenant('acc_manifests_pruned', 'free');
+    await apply([agent('one')]);
+    const many = Array.from({ length: 10 }, (_, at) => agent(`agent-${at}`));
+    expect((await apply(many, { prune: true })).status).toBe(403);
+    expect(await customAgents()).toEqual(['one']);
+    expect(await deployed()).toMatchObject([{ name: 'one', state: 'as_applied' }]);
   });
 });
 

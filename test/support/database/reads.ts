@@ -173,6 +173,8 @@ export const READS: Readonly<Record<string, Reading>> = {
   'scheduled-jobs.list': {},
   'heartbeats.list': {},
   'manifests.export': {},
+  'manifests.deployed': {},
+  'deploy-tokens.list': {},
   'integrations.list': {},
   'feature-flags.list': {},
 };

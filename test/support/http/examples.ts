@@ -222,6 +222,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'skills.update': ({ skillSlug }) => ({ params: { slug: skillSlug }, body: { name: 'changed' } }),
   'skills.delete': skill,
 
+  'deploy-tokens.create': () => ({ body: { name: 'pipeline' } }),
+  'deploy-tokens.revoke': ({ deployTokenId }) => ({ params: { id: deployTokenId } }),
   'manifests.plan': () => ({ body: { manifests: [ANOTHER_MANIFEST] } }),
   'manifests.apply': () => ({ body: { manifests: [ANOTHER_MANIFEST] } }),
   'tools.detail': tool,

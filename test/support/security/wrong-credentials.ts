@@ -2,55 +2,21 @@
  * Every credential that is not the right one, with the answer that each must get. By kind of credential: a new kind
  * does not compile until its wrong ones are here.
  */
+import { changed, rightTokens, wrongKeys, type Material, type Refusal, type WrongCredential } from './wrong-keys.ts';
 import { sha256 } from '../../../src/platform/core/crypto.ts';
-import { newApiKey } from '../../../src/platform/core/ids.ts';
 import { signAdminStamp, signSession, type SessionClaims } from '../../../src/platform/http/auth.ts';
+import { isEnough } from '../../../src/platform/core/rights.ts';
 import { PROBLEMS } from '../../../src/platform/core/problem.ts';
 import type { Credential, Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { TEST_SECRETS, type Tenant } from '../service/service.ts';
 
-interface Refusal {
-  status: number;
-  body: unknown;
-}
-
-export interface WrongCredential {
-  name: string;
-  headers: Record<string, string>;
-  expected: Refusal;
-}
-
-/** What the wrong ones are made of. */
-export interface Material {
-  tenant: Tenant;
-  /** Of the same workspace. */
-  revokedKey: string;
-  /** Of the same person, who has signed out of it. */
-  endedSession: string;
-  /** An access token of the identity provider, of the same person and workspace. */
-  identityToken: string;
-  wrongTokens: readonly [name: string, token: string][];
-  /** Tokens to be believed, of people whom nothing gives a role in the workspace. */
-  rolelessTokens: readonly [name: string, token: string][];
-  /** Of somebody who was a member. */
-  removed: { session: string; token: string };
-}
-
-/** Every access token that the identity provider signed rightly, whoever shows it. */
-const rightTokens = ({ identityToken, rolelessTokens, removed }: Material): [name: string, token: string][] => [
-  ['an access token of the identity provider', identityToken],
-  ...rolelessTokens,
-  ['an access token of a removed member', removed.token],
-];
-
-const INVALID_KEY: Refusal = { status: 401, body: 'invalid api key' };
-const REVOKED_KEY: Refusal = { status: 401, body: 'api key revoked' };
 const NO_SESSION: Refusal = { status: 401, body: { detail: 'auth_required' } };
 const NO_COOKIE: Refusal = { status: 401, body: { error: 'auth_required' } };
 const NOT_ADMIN: Refusal = { status: 403, body: { detail: 'admin_required' } };
 const NOT_INTERNAL: Refusal = { status: 403, body: { detail: 'internal_only' } };
 const NO_OPERATOR: Refusal = { status: 401, body: { detail: 'invalid_operator_token' } };
 
+const ONLY_DEPLOYS: Refusal = { status: 403, body: { detail: PROBLEMS.deploys_only.detail } };
 const ONLY_LOOKS: Refusal = { status: 403, body: { detail: PROBLEMS.read_only.detail } };
 
 const nowS = () => Math.floor(Date.now() / 1_000);
@@ -66,49 +32,13 @@ const claimsOf = ({ caller }: Tenant, change: Partial<SessionClaims> = {}): Sess
   ...change,
 });
 const sign = (claims: SessionClaims, secret = TEST_SECRETS.SESSION_SECRET) => signSession(claims, secret);
-/** Another character of the same alphabet in the last place that counts. */
-const changed = (text: string, at: number) => text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
-
-function wrongKeys(material: Material): WrongCredential[] {
-  const { revokedKey, removed } = material;
-  const { apiKey, session } = material.tenant;
-  const bearer = (name: string, value: string): WrongCredential => ({
-    name,
-    headers: { authorization: value },
-    expected: INVALID_KEY,
-  });
-  return [
-    { name: 'nothing', headers: {}, expected: INVALID_KEY },
-    bearer('an empty header', ''),
-    bearer('a scheme without a key', 'Bearer'),
-    bearer('a key without a scheme', apiKey),
-    bearer('another scheme', `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}`),
-    bearer('two keys', `Bearer ${apiKey} ${apiKey}`),
-    bearer('a key with something after it', `Bearer ${apiKey}x`),
-    bearer('a key that is cut off', `Bearer ${apiKey.slice(0, -1)}`),
-    bearer('a key with another character', `Bearer ${changed(apiKey, 20)}`),
-    bearer('a key in upper case', `Bearer ${apiKey.toUpperCase()}`),
-    bearer('an unknown key', `Bearer ${newApiKey()}`),
-    bearer('another prefix', `Bearer ${apiKey.replace('svc_pk_', 'svc_sk_')}`),
-    bearer('no prefix', `Bearer ${apiKey.replace('svc_pk_', '')}`),
-    bearer('what is stored of the key', `Bearer ${sha256(apiKey)}`),
-    bearer('a session', `Bearer ${session}`),
-    bearer('the operator token', `Bearer ${TEST_SECRETS.OPERATOR_TOKEN}`),
-    ...rightTokens(material).map(([name, token]) => bearer(name, `Bearer ${token}`)),
-    bearer('a session of a removed member', `Bearer ${removed.session}`),
-    { name: 'a session cookie', headers: { cookie: `service_session=${session}` }, expected: INVALID_KEY },
-    { name: 'a session header', headers: { 'x-service-session': session }, expected: INVALID_KEY },
-    {
-      name: 'a key in another header',
-      headers: { 'x-api-key': apiKey, cookie: `api_key=${apiKey}` },
-      expected: INVALID_KEY,
-    },
-    { name: 'a revoked key', headers: { authorization: `Bearer ${revokedKey}` }, expected: REVOKED_KEY },
-  ];
-}
-
 /** Sessions that are none, whichever way they come. */
-function wrongSessions({ tenant, endedSession, removed }: Material): [name: string, session: string][] {
+function wrongSessions({
+  tenant,
+  endedSession,
+  removed,
+  revokedDeployToken,
+}: Material): [name: string, session: string][] {
   const { apiKey, session } = tenant;
   const [payload, signature] = session.split('.') as [string, string];
   const payloadOf = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url');
@@ -129,6 +59,8 @@ function wrongSessions({ tenant, endedSession, removed }: Material): [name: stri
     ['a session signed with the secret of the stamps', sign(claimsOf(tenant), TEST_SECRETS.ADMIN_SECRET)],
     ['a session that was signed out of', endedSession],
     ['a session of a removed member', removed.session],
+    ['a deploy token that was revoked', revokedDeployToken],
+    ['a deploy token that nobody gave', sign(claimsOf(tenant, { role: 'deployer' }))],
     ['a session of an unknown role', sign(claimsOf(tenant, { role: 'root' as 'owner' }))],
     ['a session without a role', sign(withoutRole as SessionClaims)],
     ['a session of no workspace', sign(claimsOf(tenant, { workspace: '', customer_id: '' }))],
@@ -327,20 +259,39 @@ function viewers(
   inPlace: (session: string) => Record<string, string>,
 ): WrongCredential[] {
   if (method === 'get' && right !== 'workspace.change') return [];
-  const expected = right && right !== 'workspace.change' ? NOT_ADMIN : ONLY_LOOKS;
+  const expected = right && right !== 'workspace.change' && !isEnough(right) ? NOT_ADMIN : ONLY_LOOKS;
   return [{ name: 'a viewer', headers: inPlace(viewerOf(material)), expected }];
+}
+
+/** A right token of a pipeline, for what is not of files. */
+function pipelines(
+  { deployToken }: Material,
+  { right, credential }: Endpoint,
+  inPlace: (session: string) => Record<string, string>,
+): WrongCredential[] {
+  if (right && isEnough(right)) return [];
+  const expected = credential === 'admin' ? NOT_ADMIN : credential === 'internal' ? NOT_INTERNAL : ONLY_DEPLOYS;
+  return [{ name: 'a deploy token', headers: inPlace(deployToken), expected }];
 }
 
 const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Matrix> = {
   'api-key': (material) => ({ atGateway: wrongKeys(material), atControlPlane: [] }),
   session: (material, endpoint) => ({
-    atGateway: [...throughProxy(material, endpoint), ...viewers(material, endpoint, inCookie)],
-    atControlPlane: [...directly(material, endpoint), ...viewers(material, endpoint, inHeader)],
+    atGateway: [
+      ...throughProxy(material, endpoint),
+      ...viewers(material, endpoint, inCookie),
+      ...pipelines(material, endpoint, inCookie),
+    ],
+    atControlPlane: [
+      ...directly(material, endpoint),
+      ...viewers(material, endpoint, inHeader),
+      ...pipelines(material, endpoint, inHeader),
+    ],
   }),
   admin: (material, endpoint) => {
     const { direct, proxied } = wrongStamps(material, endpoint);
     return {
-      atGateway: [...throughProxy(material, endpoint), ...proxied],
+      atGateway: [...throughProxy(material, endpoint), ...proxied, ...pipelines(material, endpoint, inCookie)],
       atControlPlane: [...directly(material, endpoint), ...direct],
     };
   },
@@ -349,6 +300,7 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
     return {
       atGateway: [
         ...throughProxy(material, endpoint),
+        ...pipelines(material, endpoint, inCookie),
         ...foreign.map(([name, session]) => ({ name, headers: inCookie(session), expected: NOT_INTERNAL })),
       ],
       atControlPlane: [
@@ -365,10 +317,15 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
     ];
     const besideSession = { authorization: `Bearer ${material.identityToken}`, ...inHeader('nonsense') };
     return {
-      atGateway: [...throughProxy(material, endpoint), ...viewers(material, endpoint, inCookie)],
+      atGateway: [
+        ...throughProxy(material, endpoint),
+        ...viewers(material, endpoint, inCookie),
+        ...pipelines(material, endpoint, inCookie),
+      ],
       atControlPlane: [
         ...directly(material, endpoint),
         ...viewers(material, endpoint, inHeader),
+        ...pipelines(material, endpoint, inHeader),
         ...shownAsBearer(tokens, NO_SESSION),
         ...(endpoint.right ? shownAsBearer(material.rolelessTokens, NOT_ADMIN) : []),
         { name: 'a right token beside a session that is none', headers: besideSession, expected: NO_SESSION },

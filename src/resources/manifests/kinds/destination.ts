@@ -77,7 +77,12 @@ export function destinationKind({ store, destinations, workspaces }: Dependencie
         const before = await find(customerId, name);
         const id = before?.id ?? newUuid();
         const values = {
-          ...{ name, workflowSlugs, enabled, artifacts, waits, spending },
+          name,
+          workflowSlugs,
+          enabled,
+          artifacts,
+          waits,
+          spending,
           ...destinations.seal({ id, customerId, kind, config }),
         };
         const row = before

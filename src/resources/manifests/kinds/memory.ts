@@ -43,7 +43,13 @@ type Row = Awaited<ReturnType<Dependencies['store']['listInFiles']>>[number];
 function manifestOf({ slug, type, name, description, agent, scope, content, ...row }: Row): MemoryManifest {
   const { [IN_FILES]: _mark, ...meta } = row.meta ?? {};
   return {
-    ...{ slug: slug ?? '', type, name, description, agent, scope, content },
+    slug: slug ?? '',
+    type,
+    name,
+    description,
+    agent,
+    scope,
+    content,
     always_load: row.alwaysLoad,
     source_attribution: row.sourceAttribution,
     meta: Object.keys(meta).length === 0 ? null : meta,
@@ -59,8 +65,13 @@ export function memoryKind({ memory, store, workspaces }: Dependencies): Kind {
     shape: MemoryManifest,
     read: async (content) => shaped(MemoryManifest, content),
     defaults: {
-      ...{ name: null, description: null, agent: null, source_attribution: null, meta: null },
-      ...{ scope: 'shared', always_load: false },
+      name: null,
+      description: null,
+      agent: null,
+      source_attribution: null,
+      meta: null,
+      scope: 'shared',
+      always_load: false,
     },
     async known(customerId, names) {
       const rows = await store.listInFiles(customerId);
