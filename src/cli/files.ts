@@ -1,16 +1,17 @@
 /** Adds `aos export`, `aos plan` and `aos apply`: a workspace as files, which live in git and are deployed from it. */
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { DeployedManifest, ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
 import { fieldsOf } from '../platform/core/record.ts';
 import { openService, ServiceProblem, type ServiceClient } from './client.ts';
-import { bodyOf, faultsIn, readManifests, type ManifestFile } from './files/directory.ts';
+import { bodyOf, FaultyFiles, faultsIn, readManifests, type ManifestFile } from './files/directory.ts';
 import { printPlan } from './files/printing.ts';
 import { writeManifests, writeSchemas } from './files/writing.ts';
 import { readJson } from './input.ts';
 import { asList, list, type ListOptions } from './listing.ts';
-import { CliError, print, printJson, printQuestion, shorten, shortTime } from './output.ts';
+import { CliError, oneLine, print, printJson, printQuestion, shorten, shortTime } from './output.ts';
 
 const MANIFESTS = '/v1/manifests';
 /** As Terraform has it: something is to be changed. */
@@ -43,7 +44,7 @@ export function addFileCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nFiles that say the same already stay as they are, comments and all.\n\nExample:\n  aos export deploy',
+      '\nFiles that say the same already stay as they are, comments and all.\n\nExample:\n  aos export config',
     )
     .action(exportFiles);
   fromSource(program.command('plan <directory>'))
@@ -52,9 +53,9 @@ export function addFileCommands(program: Command): void {
     .option('-o, --out <file>', 'keep the plan, for aos apply --plan')
     .addHelpText(
       'after',
-      '\nExit codes: 0 the plan is made, 1 a file is faulty or the service refuses; with --detailed-exitcode 2 is for changes.\n\nExample:\n  aos plan deploy --detailed-exitcode',
+      '\nExit codes: 0 the plan is made, 1 a file is faulty or the service refuses; with --detailed-exitcode 2 is for changes.\n\nExample:\n  aos plan config --detailed-exitcode',
     )
-    .action(plan);
+    .action(marking(plan));
   fromSource(program.command('apply <directory>'))
     .description('bring the workspace to what the files say: all of it, or nothing')
     .option('-y, --yes', 'do not ask')
@@ -62,9 +63,9 @@ export function addFileCommands(program: Command): void {
     .option('--revision <name>', 'what the files are a state of (default: GITHUB_SHA, CI_COMMIT_SHA)')
     .addHelpText(
       'after',
-      '\nExamples:\n  aos apply deploy\n  aos plan deploy --out plan.json && aos apply deploy --plan plan.json --yes',
+      '\nExamples:\n  aos apply config\n  aos plan config --out plan.json && aos apply config --plan plan.json --yes',
     )
-    .action(apply);
+    .action(marking(apply));
   asList(program.command('deployed'))
     .description('what came from files, when and by whom, and whether it was changed by hand since')
     .action(listDeployed);
@@ -100,6 +101,19 @@ async function exportFiles(directory: string, { json }: { json?: boolean }): Pro
   for (const file of written) print(file);
   print(`${written.length} written, ${same} as they were; next: aos plan ${directory}`);
 }
+
+/** Has GitHub mark the lines that are at fault, where it is GitHub that runs this. */
+const marking =
+  <Options>(work: (directory: string, options: Options) => Promise<void>) =>
+  async (directory: string, options: Options): Promise<void> =>
+    work(directory, options).catch((error: unknown) => {
+      if (error instanceof FaultyFiles && process.env.GITHUB_ACTIONS === 'true') {
+        for (const { file, line, message } of error.faults) {
+          print(`::error file=${oneLine(join(directory, file))},line=${line}::${oneLine(message)}`);
+        }
+      }
+      throw error;
+    });
 
 async function plan(directory: string, { json, detailedExitcode, out, ...of }: PlanOptions): Promise<void> {
   const files = await readManifests(directory);

@@ -1,21 +1,31 @@
-/** The page `/workspace`, which shows members, API keys, integrations, billing, flags and the audit log. */
+/** The page `/workspace`, which shows members, API keys, what came from files, integrations, billing, flags and the audit log. */
+import { useSession } from '../api/session.ts';
 import { AuditLog, Flags } from '../features/workspace/audit.tsx';
 import { Billing } from '../features/workspace/billing.tsx';
+import { DeployTokens, FromFiles } from '../features/workspace/files.tsx';
 import { Integrations } from '../features/workspace/integrations.tsx';
 import { Keys } from '../features/workspace/keys.tsx';
 import { Members } from '../features/workspace/members.tsx';
+import type { SectionSearch } from '../ui/section-search.ts';
 import { SectionPage } from '../ui/section-page.tsx';
 
-export const WorkspacePage = () => (
-  <SectionPage
-    title="Workspace"
-    views={[
-      { tab: 'members', label: 'Members', view: ({ id }) => <Members id={id} /> },
-      { tab: 'keys', label: 'API keys', view: ({ id }) => <Keys id={id} /> },
-      { tab: 'integrations', label: 'Integrations', view: ({ id }) => <Integrations id={id} /> },
-      { tab: 'billing', label: 'Billing', view: () => <Billing /> },
-      { tab: 'flags', label: 'Flags', view: ({ id }) => <Flags id={id} /> },
-      { tab: 'audit', label: 'Audit log', view: ({ id }) => <AuditLog id={id} /> },
-    ]}
-  />
-);
+export function WorkspacePage() {
+  const { rights } = useSession();
+  return (
+    <SectionPage
+      title="Workspace"
+      views={[
+        { tab: 'members', label: 'Members', view: ({ id }) => <Members id={id} /> },
+        { tab: 'keys', label: 'API keys', view: ({ id }) => <Keys id={id} /> },
+        ...(rights.includes('deploy-tokens.manage')
+          ? [{ tab: 'tokens', label: 'Deploy tokens', view: ({ id }: SectionSearch) => <DeployTokens id={id} /> }]
+          : []),
+        { tab: 'files', label: 'From files', view: ({ id }) => <FromFiles id={id} /> },
+        { tab: 'integrations', label: 'Integrations', view: ({ id }) => <Integrations id={id} /> },
+        { tab: 'billing', label: 'Billing', view: () => <Billing /> },
+        { tab: 'flags', label: 'Flags', view: ({ id }) => <Flags id={id} /> },
+        { tab: 'audit', label: 'Audit log', view: ({ id }) => <AuditLog id={id} /> },
+      ]}
+    />
+  );
+}
