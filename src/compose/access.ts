@@ -58,7 +58,12 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     codes: meteredCodes(codes, meters),
     oidc: createOidc(config),
     localLinks: createLocalLinks(),
-    sessions: createSessions({ store: signInStore, isDeployToken: deployTokenStore.use, secret, ttlMs: config.SESSION_TTL }),
+    sessions: createSessions({
+      store: signInStore,
+      isDeployToken: deployTokenStore.use,
+      secret,
+      ttlMs: config.SESSION_TTL,
+    }),
     members: stores.members,
     secret,
     isMailLogged: config.SMTP_URL === undefined,

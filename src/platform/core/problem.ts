@@ -26,7 +26,10 @@ export const PROBLEMS = {
   foreign_origin: { status: 403, detail: 'foreign_origin' },
   admin_required: { status: 403, detail: 'admin_required' },
   read_only: { status: 403, detail: 'read_only: a viewer looks at a workspace and changes nothing in it' },
-  deploys_only: { status: 403, detail: 'deploys_only: a deploy token exports, plans and applies files, and nothing else' },
+  deploys_only: {
+    status: 403,
+    detail: 'deploys_only: a deploy token exports, plans and applies files, and nothing else',
+  },
   owner_required: { status: 403, detail: 'owner_required' },
   no_membership: { status: 403, detail: 'no_membership' },
   internal_only: { status: 403, detail: 'internal_only' },

@@ -43,14 +43,15 @@ const WHO: Record<Right, string> = {
 
 /** Everybody there is, with what each brings. */
 const EVERYBODY: [name: string, standing: Standing][] = [
-  ...([...SESSION_ROLES, undefined, 'root', '', 'Owner', '__proto__'] as (typeof SESSION_ROLES)[number][]).flatMap((role) =>
-    ['acc_acme', 'acc_internal', 'acc_Internal', 'internal'].flatMap((workspaceId): [string, Standing][] => {
-      const place = workspaceId === 'acc_internal' ? 'operating:' : '';
-      return [
-        [`${place}${role}`, standingIn(workspaceId, role)],
-        [`${place}stamped:${role}`, standingIn(workspaceId, role, stamped)],
-      ];
-    }),
+  ...([...SESSION_ROLES, undefined, 'root', '', 'Owner', '__proto__'] as (typeof SESSION_ROLES)[number][]).flatMap(
+    (role) =>
+      ['acc_acme', 'acc_internal', 'acc_Internal', 'internal'].flatMap((workspaceId): [string, Standing][] => {
+        const place = workspaceId === 'acc_internal' ? 'operating:' : '';
+        return [
+          [`${place}${role}`, standingIn(workspaceId, role)],
+          [`${place}stamped:${role}`, standingIn(workspaceId, role, stamped)],
+        ];
+      }),
   ),
   ['nobody', NO_STANDING],
   ['operator-token', OPERATOR_STANDING],

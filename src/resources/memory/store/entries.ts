@@ -114,7 +114,9 @@ export async function findSlugs(db: Database, customerId: string, slugs: readonl
   const rows = await db.orm
     .select({ slug: memoryEntries.slug })
     .from(memoryEntries)
-    .where(and(eq(memoryEntries.customerId, customerId), sql`${memoryEntries.slug} = any(${sql.param(slugs)}::text[])`));
+    .where(
+      and(eq(memoryEntries.customerId, customerId), sql`${memoryEntries.slug} = any(${sql.param(slugs)}::text[])`),
+    );
   return rows.flatMap(({ slug }) => slug ?? []);
 }
 
