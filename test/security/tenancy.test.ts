@@ -178,12 +178,14 @@ describe('reading', () => {
 });
 
 describe("asking for what is another workspace's", () => {
+  /** A number is no part of a longer one. */
+  const wholly = (id: string) => (/^\d+$/.test(id) ? new RegExp(`\\b${id}\\b`, 'g') : id);
   const seen = ({ status, body }: Answer, of: Belongings) => {
     const named = JSON.stringify(Object.values(of)).slice(1, -1).split(',');
     // A reply may repeat the name it was asked for.
     return {
       status,
-      body: named.reduce((text, id) => text.replaceAll(id.replaceAll('"', ''), '<id>'), JSON.stringify(body)),
+      body: named.reduce((text, id) => text.replaceAll(wholly(id.replaceAll('"', '')), '<id>'), JSON.stringify(body)),
     };
   };
 
