@@ -1,11 +1,10 @@
 /** Reads PDF, page by page, as text. Pictures, scripts and forms are left alone, and nothing is fetched. */
 import { getDocument, type PDFDocumentProxy } from 'unpdf/pdfjs';
 import { damagedDocument, encrypted, tooLarge } from './archive.ts';
-import { createCollector, DocumentError, MAX_PAGES, type OpenDocument } from './model.ts';
+import { DocumentError, MAX_PAGES, type OpenDocument } from './model.ts';
+import { linesOf } from './pdf-lines.ts';
 import { isTooMuch } from './unpack-limit.ts';
 
-/** Counted in the size of the font; words of a justified line are not so far apart. */
-const CELL_GAP = 0.8;
 /** So many pages are looked at to say whether there is text. */
 const LOOKED_AT = 20;
 
@@ -56,22 +55,13 @@ async function textOf(pdf: PDFDocumentProxy, number: number): Promise<string> {
   try {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
-    const collected = createCollector();
-    for (const item of items) {
-      if (!('str' in item)) continue;
-      // A gap wider than between words parts the cells of a table.
-      collected.add(item.str === ' ' && item.width > CELL_GAP * sizeOf(item.transform) ? '\t' : item.str);
-      if (item.hasEOL) collected.add('\n');
-    }
+    const text = linesOf(items.filter((item) => 'str' in item));
     page.cleanup();
-    return collected.all().trim();
+    return text;
   } catch (error) {
     return explain(error);
   }
 }
-
-/** @returns the size of a font, by its transformation */
-const sizeOf = ([a = 0, b = 0]: number[]): number => Math.hypot(a, b);
 
 function explain(error: unknown): never {
   if (error instanceof DocumentError) throw error;
