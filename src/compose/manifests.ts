@@ -54,6 +54,7 @@ export function composeManifests({ config, db, log }: Runtime, { files, follow }
         destinationKind({ destinations: deliveries.destinations, store: deliveries.stores.destinations, workspaces }),
         webhookKind(deliveries.webhooks),
       ],
+      publicVisibility: config.PUBLIC_VISIBILITY,
       secret: secretsIn(config.SESSION_SECRET)[0],
       log,
     }),

@@ -6,13 +6,14 @@
 import { sha256 } from '../../platform/core/crypto.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { can } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Given } from './contract.ts';
 import { createDeciding, keyOf, named, type Decided } from './deciding.ts';
 import { canonical, differences } from './diff.ts';
 import type { Kind, Later, Write } from './kind.ts';
-import type { Content, ManifestKind } from './model.ts';
+import type { Content, FieldChange, ManifestKind } from './model.ts';
 import { schemaOf } from './schemas.ts';
 import { masked, withoutSecrets, withVariables } from './secrets.ts';
 import type { ManifestStore, NewOrigin } from './store.ts';
@@ -24,10 +25,12 @@ interface Dependencies {
   store: ManifestStore;
   kinds: readonly Kind[];
   secret: string;
+  /** Bodies of skills are then for those with the admin stamp alone, here as at their own address. */
+  publicVisibility: boolean;
   log: Log;
 }
 
-export const createManifestService = ({ db, store, kinds, secret, log }: Dependencies) => {
+export const createManifestService = ({ db, store, kinds, secret, publicVisibility, log }: Dependencies) => {
   const { kindOf, decide, look, stateNow } = createDeciding({ store, kinds, secret });
 
   const hashOf = (kind: ManifestKind, content: Content): string => {
@@ -50,7 +53,10 @@ export const createManifestService = ({ db, store, kinds, secret, log }: Depende
     });
   };
 
-  async function shown(customerId: string, decided: Decided, given: Given) {
+  const hidesSkills = (caller: Caller): boolean => publicVisibility && !can(caller, 'skills.read-bodies');
+
+  async function shown(caller: Caller, decided: Decided, given: Given) {
+    const { customerId } = caller;
     const { planned, orphans, state } = decided;
     const there = orphans.filter(({ before }) => before !== undefined);
     const changes = [];
@@ -61,7 +67,8 @@ export const createManifestService = ({ db, store, kinds, secret, log }: Depende
     for (const { action, kind, wanted, before, file } of planned) {
       if (action === 'unchanged') continue;
       const { name, content } = wanted;
-      const fields = before ? differencesOf(kindOf(kind), before.content, content) : [];
+      const differing = before ? differencesOf(kindOf(kind), before.content, content) : [];
+      const fields = kind === 'skill' && hidesSkills(caller) ? differing.map(withoutBefore) : differing;
       const affects = before
         ? await store.affectedBy(customerId, { kind, name, before: before.content, after: content })
         : [];
@@ -82,9 +89,12 @@ export const createManifestService = ({ db, store, kinds, secret, log }: Depende
     /** What a file of each kind may say, as JSON Schema. */
     schemas: Object.fromEntries(kinds.map((kind) => [kind.kind, () => schemaOf(kind)])),
 
-    async export(customerId: string) {
+    /** Skills whose bodies the caller may not read are left out: one without a body would be applied as an empty one. */
+    async export(caller: Caller) {
+      const { customerId } = caller;
       const data = [];
       for (const kind of kinds) {
+        if (kind.kind === 'skill' && hidesSkills(caller)) continue;
         for (const { name, content } of await kind.known(customerId)) {
           const told = kind.secrets ? withVariables(kind.secrets, content, name) : content;
           data.push({ kind: kind.kind, name, content: { ...kind.shortened(told) } });
@@ -109,7 +119,7 @@ export const createManifestService = ({ db, store, kinds, secret, log }: Depende
 
     /** @throws Problem validation */
     async plan(caller: Caller, given: Given) {
-      return shown(caller.customerId, await decide(caller, given), given);
+      return shown(caller, await decide(caller, given), given);
     },
 
     /** @throws Problem validation, plan_outdated, and those of what is written */
@@ -119,7 +129,7 @@ export const createManifestService = ({ db, store, kinds, secret, log }: Depende
       const { planned, orphans, state } = decided;
       if (given.state !== undefined && given.state !== state) throw outdated();
       // Before anything is written, since what is written is not to be seen as what there was.
-      const plan = await shown(customerId, decided, given);
+      const plan = await shown(caller, decided, given);
       const writes: { kind: ManifestKind; name: string; write: Write }[] = [];
       for (const { kind, name, before } of given.prune ? orphans : []) {
         if (before) writes.push({ kind, name, write: kindOf(kind).remove(caller, name) });
@@ -154,6 +164,8 @@ export const createManifestService = ({ db, store, kinds, secret, log }: Depende
 
 const differencesOf = ({ secrets: places }: Kind, before: Content, after: Content) =>
   places ? differences(masked(places, before, undefined), masked(places, after, before)) : differences(before, after);
+
+const withoutBefore = ({ path, after }: FieldChange): FieldChange => ({ path, before: '***', after });
 
 const outdated = (): Problem =>
   new Problem('plan_outdated', 'somebody has changed what the plan is about since it was made: plan again');

@@ -1,6 +1,6 @@
 /** Manifests over HTTP: what is planned, what is written, and that it is all of it or nothing. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;
@@ -75,6 +75,29 @@ describe('applying', () => {
     });
     expect((await plan([agent('shared')])).body.changes).toMatchObject([{ action: 'create', fields: [] }]);
   });
+});
+
+// Guards: where bodies of skills are for admins alone, neither an export nor a plan shows them to anybody else.
+test('bodies of skills are shown to those who may read them', async () => {
+  const open = await startTestService({ worker: false, env: { PUBLIC_VISIBILITY: 'true' } });
+  try {
+    const owner = await open.tenant('acc_manifests_public');
+    const skill = (body: string) => ({
+      manifests: [{ kind: 'skill', content: { slug: 'style', name: 'Style', body } }],
+    });
+    await owner.cp('POST', '/v1/manifests/apply', skill('Hidden from members.'));
+    expect((await owner.cp('GET', '/v1/manifests')).body.data).toMatchObject([
+      { content: { body: 'Hidden from members.' } },
+    ]);
+    const cookie = `service_session=${sessionFor(owner.caller, 'member')}`;
+    const as = (method: string, path: string, body?: unknown) =>
+      call(`${open.baseUrl}/api/v1/cp/v1/manifests${path}`, method, { cookie }, body);
+    expect((await as('GET', '')).body.data).toEqual([]);
+    const planned = await as('POST', '/plan', skill('Other.'));
+    expect(planned.body.changes).toMatchObject([{ fields: [{ path: 'body', before: '***', after: 'Other.' }] }]);
+  } finally {
+    await open.close();
+  }
 });
 
 describe('pruning', () => {
