@@ -12,6 +12,8 @@ type Work = (signal: AbortSignal) => Promise<unknown>;
 export interface HousekeepingDependencies {
   chores: Record<Chore, Work>;
   meters: Pick<Meters, 'chores'>;
+  /** Takes out of Temporal's lists what nobody looks for. @param runId an execution of housekeeping that is over */
+  tidy: (runId: string | undefined) => Promise<void>;
   log: Log;
   /** A chore is given up after this time. */
   giveUpMs?: number;
@@ -22,7 +24,7 @@ const STOP_MS = 15_000;
 const GIVE_UP_MS = 25_000;
 
 export const createHousekeepingActivities = (deps: HousekeepingDependencies) => {
-  const { chores, meters, log, giveUpMs = GIVE_UP_MS } = deps;
+  const { chores, meters, tidy, log, giveUpMs = GIVE_UP_MS } = deps;
 
   async function keep(chore: Chore, work: Work): Promise<void> {
     const startedAt = performance.now();
@@ -48,6 +50,9 @@ export const createHousekeepingActivities = (deps: HousekeepingDependencies) => 
 
   return {
     ...activities,
+
+    /** The schedules of earlier releases, whose ticks housekeeping does itself, and the execution before the last. */
+    tidyWorkflowList: ({ runId }: { runId?: string }): Promise<void> => tidy(runId),
 
     /** Ticks that began before each chore was an activity call this. */
     async keepHouse(): Promise<void> {

@@ -61,13 +61,15 @@ export const createWebhookActivities = ({
   }
 
   async function post(attempt: StartedAttempt & { deliveryId: string }, atMs: number): Promise<Answer> {
-    const { url, eventType, body, place, deliveryId } = attempt;
+    const { url, eventType, eventKey, body, place, deliveryId } = attempt;
     const signature = signWebhook(secretsOf(attempt), body, Math.floor(atMs / 1000));
     const { cancellationSignal } = Context.current();
     try {
       const headers = {
         'content-type': 'application/json',
         'x-service-event': eventType,
+        // What is told, by a name that is the same for all endpoints that are told of it.
+        'x-service-event-id': eventKey,
         // It is the same in each attempt, so that a receiver can tell a repeat by it, and find it in the log.
         'x-service-delivery': deliveryId,
         'x-service-signature': signature,

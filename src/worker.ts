@@ -4,29 +4,23 @@ import { sql } from 'drizzle-orm';
 import { existsSync } from 'node:fs';
 import { outlastingDatabase } from '../activities/database-away.ts';
 import type { Activities } from '../activities/index.ts';
-import { INTEGRATION_HEALTH } from '../workflows/integration-health/messages.ts';
-import { METERING } from '../workflows/metering/messages.ts';
-import { RETENTION } from '../workflows/retention/messages.ts';
 import { composeActivities } from './compose/activities.ts';
 import { withServices } from './compose/process.ts';
 import type { Services } from './compose/services.ts';
 import { withoutParameters } from './platform/core/log.ts';
 import { observeActivities } from './platform/temporal/observe.ts';
 import { orAfter } from './platform/temporal/problems.ts';
-import { ensureSchedule, removeSchedule, type SystemSchedule } from './platform/temporal/schedules.ts';
+import { ensureSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { versionOf } from './platform/temporal/deployments.ts';
 import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
+import { keepHousekeeper } from './housekeeper.ts';
 import { requireKeysInUse } from './keys-in-use.ts';
 import { continueEventOrder } from './resources/event-log/store/read.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
 
-/** A health check whose start was lost is started again within this time. */
-const HEALTH_TICK_MS = 60_000;
-const RETENTION_TICK_MS = 10 * 60_000;
-const METERING_TICK_MS = 60_000;
 /**
  * How long Temporal has to answer open polls when a worker ends. The SDK asks for that answer once, and if the request
  * is lost, the polls wait for their own deadline of 70 s.
@@ -71,8 +65,9 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
     );
   };
 
+  let leave = () => {};
   if (served.includes('orchestration')) {
-    await keepSchedules(runtime, services).catch(async (error: unknown) => {
+    leave = await keepDeployment(runtime, services).catch(async (error: unknown) => {
       // These workers would poll for ever and keep a process alive that could not be started.
       await end();
       throw error;
@@ -88,35 +83,19 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
       if (workers.some((worker) => worker.getState() === 'FAILED')) throw new Error('a worker ended');
     },
     async close() {
+      leave();
       stopSweeping();
       await end();
     },
   };
 }
 
-/** Keeps the schedules that tick for the whole deployment. */
-async function keepSchedules({ config, temporal }: Runtime, { metering }: Services): Promise<void> {
-  const idOf = (name: string): string => config.TASK_QUEUE_PREFIX + name;
-  const every = (everyMs: number, name: string, workflowType: string): SystemSchedule => ({
-    scheduleId: idOf(name),
-    workflowType,
-    when: { everyMs },
-    taskQueue: queueName(config, 'orchestration'),
-  });
-  const isLive = config.BILLING_MODE === 'live';
-  const schedules = [
-    every(config.HOUSEKEEPING_INTERVAL, 'housekeeping', 'housekeeping'),
-    // The rows of credentials say when each is due, and a tick without any that is due costs next to nothing.
-    every(Math.min(config.INTEGRATION_HEALTH_INTERVAL, HEALTH_TICK_MS), 'integration-health', INTEGRATION_HEALTH),
-    every(RETENTION_TICK_MS, 'retention', RETENTION),
-    ...(isLive ? [every(METERING_TICK_MS, METERING, METERING)] : []),
-    ...systemJobSchedules(config),
-  ];
-  for (const schedule of schedules) await ensureSchedule(temporal, schedule);
-  if (isLive) return;
-  // A deployment that charged for metering before may still have its schedule.
-  await removeSchedule(temporal, idOf(METERING));
-  await metering.forget();
+/** Starts what works for the whole deployment. @returns what stops seeing to it */
+async function keepDeployment(runtime: Runtime, { metering }: Services): Promise<() => void> {
+  const { config, temporal } = runtime;
+  for (const schedule of systemJobSchedules(config)) await ensureSchedule(temporal, schedule);
+  if (config.BILLING_MODE !== 'live') await metering.forget();
+  return keepHousekeeper(runtime);
 }
 
 async function workflowsOf({ WORKER_BUNDLE, TEMPORAL_CODEC_KEYS }: Runtime['config']) {

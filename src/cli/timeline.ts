@@ -13,7 +13,8 @@ export function formatEvent(event: RunEvent): string {
   const { ts, event_type, status, duration_ms, cost_usd } = event;
   return [
     paint('gray', ts.slice(11, 23)),
-    paintStatus(event_type, 16),
+    // The names of the interface are those of its specification, whatever model it was.
+    paintStatus(event_type.replace(/^claude_/, 'model_'), 16),
     // An address that somebody is to open is never shortened.
     shorten(describe(event), event.payload.url ? Infinity : 90),
     status === 'failed' ? paintStatus(status) : '',

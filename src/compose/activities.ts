@@ -1,10 +1,11 @@
 /** Makes the activities of each domain; only workers have them. */
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { AfterRun } from '../resources/runs/store/turns.ts';
+import { tidyWorkflowList } from '../housekeeper.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Services } from './services.ts';
 
-export function composeActivities({ config, log }: Runtime, services: Services): Activities {
+export function composeActivities({ config, log, temporal }: Runtime, services: Services): Activities {
   const { stores, engine, egress, files, places, runs, webhooks, destinations } = services;
   const { startRecorded: startDeliveries } = webhooks;
   const startFollowing = async ({ deliveries, nextRunId }: AfterRun): Promise<void> => {
@@ -56,6 +57,7 @@ export function composeActivities({ config, log }: Runtime, services: Services):
     housekeeping: {
       meters: services.meters,
       log,
+      tidy: (runId) => tidyWorkflowList({ config, temporal, log }, runId),
       chores: {
         startRuns: runs.startLost,
         startProjects: services.projects.startLost,

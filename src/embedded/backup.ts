@@ -8,11 +8,12 @@ import { access, chmod, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promis
 import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../platform/core/causes.ts';
 import { ConfigError } from '../platform/core/config.ts';
+import { PORTS_FILE } from './ports.ts';
 import { forgetService } from './credentials.ts';
 import { claimDataDir } from './stale.ts';
 
-/** These files belong to the processes that had the directory, and are of no use to others. */
-const LEFT_OUT = ['service.lock', 'processes.json'];
+/** These files belong to the processes that had the directory, and are of no use to others: a copy may run beside it. */
+const LEFT_OUT = ['service.lock', 'processes.json', PORTS_FILE];
 /** Every data directory of the embedded database has these. */
 const KEPT = ['secrets.json', 'postgres'];
 

@@ -1,9 +1,12 @@
 /** Checks ports before anything starts, so that a busy one is a message about a setting and not a stack trace. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCodeOf } from '../platform/core/causes.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
+import { freePort } from '../platform/core/port.ts';
+import { readPrivateJson, writePrivateJson } from './private-file.ts';
 
 export interface WantedPort {
   setting: string;
@@ -58,8 +61,8 @@ export async function isFree({ port, host }: WantedPort): Promise<boolean> {
   }
 }
 
-async function isFreeSoon(wanted: WantedPort): Promise<boolean> {
-  for (const deadline = performance.now() + LINGERS_MS; performance.now() < deadline; await sleep(LOOK_MS)) {
+async function isFreeSoon(wanted: WantedPort, lingersMs = LINGERS_MS): Promise<boolean> {
+  for (const deadline = performance.now() + lingersMs; performance.now() < deadline; await sleep(LOOK_MS)) {
     if (await isFree(wanted)) return true;
   }
   return false;
@@ -77,4 +80,36 @@ export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<v
       )
       .join('\n'),
   );
+}
+
+interface Warnings {
+  warn(about: object, message: string): void;
+}
+interface KeptPorts {
+  temporal_ui: number;
+}
+/** A port that was kept is waited for only so long, as there are others. */
+const KEPT_LINGERS_MS = 1_000;
+export const PORTS_FILE = 'ports.json';
+
+/**
+ * The port of the Temporal Web UI, whose address people keep: that of the last start on this data directory, or, where
+ * somebody else has it, a new one from now on.
+ */
+export async function keptUiPort(dataDir: string, log: Warnings): Promise<number> {
+  const file = join(dataDir, PORTS_FILE);
+  const kept = (await readPrivateJson<KeptPorts>(file))?.temporal_ui;
+  if (kept) {
+    const wanted = { setting: 'TEMPORAL_UI_PORT', port: kept, host: '127.0.0.1' };
+    if (await isFreeSoon(wanted, KEPT_LINGERS_MS)) return kept;
+  }
+  const port = await freePort();
+  if (kept) {
+    log.warn(
+      { port, taken: kept },
+      `port ${kept}, where the Temporal Web UI was, is in use: it is at ${port} from now on (TEMPORAL_UI_PORT sets one)`,
+    );
+  }
+  await writePrivateJson(file, { temporal_ui: port } satisfies KeptPorts);
+  return port;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../platform/core/config.ts';
 import type { Log } from '../platform/core/log.ts';
 import { present } from '../platform/core/present.ts';
-import { embeddedPort } from './ports.ts';
+import { embeddedPort, keptUiPort } from './ports.ts';
 import { startPostgres, type EmbeddedPostgres } from './postgres.ts';
 import { preparedDatabase } from './prepared-database.mjs';
 import { stopServersOn, type DataDirClaim } from './stale.ts';
@@ -96,7 +96,7 @@ function postgresStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptions, on
   };
 }
 
-async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptions, onStart: OnStart) {
+async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir, log }: ServersOptions, onStart: OnStart) {
   const cliPath = await findTemporalCli(env);
   if (!cliPath) {
     throw new ConfigError(
@@ -104,7 +104,7 @@ async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptio
     );
   }
   let port = embeddedPort(env, 'TEMPORAL_PORT');
-  let uiPort = embeddedPort(env, 'TEMPORAL_UI_PORT');
+  let uiPort = embeddedPort(env, 'TEMPORAL_UI_PORT') || (await keptUiPort(dataDir, log));
   return async () => {
     const dbFile = temporalFile(dataDir);
     // The server has no lock of its own.

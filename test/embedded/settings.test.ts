@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { embeddedPort, requireFreePorts, wantedPorts } from '../../src/embedded/ports.ts';
+import { embeddedPort, keptUiPort, requireFreePorts, wantedPorts } from '../../src/embedded/ports.ts';
 import { checkSettings } from '../../src/embedded/settings.ts';
 import { loadConfig } from '../../src/platform/core/config.ts';
 import { supervise, type EmbeddedServer } from '../../src/embedded/supervise.ts';
@@ -42,6 +45,24 @@ test('names the setting of a busy port', async () => {
   taken.close();
   await once(taken, 'close');
   await expect(requireFreePorts(wantedPorts(checkSettings(env), env))).resolves.toBeUndefined();
+});
+
+// Guards: the address of the Temporal Web UI stays from start to start, and gives way, saying so, to whoever has its port.
+test('keeps the port of the Temporal Web UI', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'aos-ports-'));
+  const said: string[] = [];
+  const log = { warn: (_about: object, message: string) => void said.push(message) };
+  const first = await keptUiPort(dataDir, log);
+  expect([await keptUiPort(dataDir, log), said]).toEqual([first, []]);
+  const taken = createServer().listen(first, '127.0.0.1');
+  await once(taken, 'listening');
+  const second = await keptUiPort(dataDir, log);
+  expect(second).not.toBe(first);
+  expect(said).toEqual([expect.stringMatching(`^port ${first}, .* is in use: it is at ${second} from now on`)]);
+  taken.close();
+  await once(taken, 'close');
+  expect(await keptUiPort(dataDir, log)).toBe(second);
+  await rm(dataDir, { recursive: true });
 });
 
 interface FakeServer extends EmbeddedServer {

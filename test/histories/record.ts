@@ -1,6 +1,6 @@
 /**
  * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
- * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- metering`, `-- workspaces`, `-- projects` or (of these) `-- policies`, of one kind. Run it after a change that is meant to change the commands of a
+ * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- housekeeping`, `-- workspaces`, `-- projects` or (of these) `-- policies`, of one kind. Run it after a change that is meant to change the commands of a
  * workflow, and keep an old history for as long as executions of its
  * kind may still be open: the replay of it is what shows that they survive the change.
  */
@@ -11,13 +11,13 @@ import { newRunId } from '../../src/platform/core/ids.ts';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import { conversationOf, runWorkflowId } from '../../src/resources/runs/model.ts';
 import { checkWorkflowId } from '../../src/resources/integrations/model.ts';
-import { METERING } from '../../workflows/metering/messages.ts';
+import { rhythmSignal } from '../../workflows/housekeeper/messages.ts';
 import { AGENT_RUN, goAheadSignal } from '../../workflows/run/messages.ts';
 import type { agentRun } from '../../workflows/run/workflow.ts';
 import globalSetup from '../support/runner/global-setup.ts';
 import globalTeardown from '../support/runner/global-teardown.ts';
 import { confirmed } from '../support/service/otp.ts';
-import { eventually, startTestService, type TestService } from '../support/service/service.ts';
+import { eventually, startTestService } from '../support/service/service.ts';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { normalise } from './normalise.ts';
 import { createProjectScenes } from './project-scenes.ts';
@@ -170,8 +170,23 @@ async function waits(scene: Scene): Promise<void> {
   await keep('run-after-continuing-to-wait', handle.workflowId);
 }
 
+/** With a round for each execution, so that one is short; the third is told of another rhythm. */
 async function housekeeping({ service, keep }: Scene): Promise<void> {
-  await keep('housekeeping-with-texts', await completed(service, 'housekeeping'));
+  const { workflow } = service.runtime.temporal.client;
+  const rhythm = { choresMs: 1_000, credentialsMs: 1_000, isMetered: false };
+  const options = { workflowId: 'housekeeping-of-the-recorder', taskQueue: 'orchestration' };
+  const args = [{ rhythm, continueAfterRounds: 1 }];
+  const { firstExecutionRunId } = await workflow.start('housekeeper', { ...options, args });
+  await keep('housekeeper-before-continuing', options.workflowId, firstExecutionRunId);
+  const latest = workflow.getHandle(options.workflowId);
+  const { runId } = await eventually(async () => {
+    const found = await latest.describe();
+    if (found.runId === firstExecutionRunId) throw new Error('it has not continued yet');
+    return found;
+  });
+  await latest.signal(rhythmSignal, { ...rhythm, choresMs: 2_000 });
+  await keep('housekeeper-after-continuing', options.workflowId, runId);
+  await latest.terminate();
 }
 
 async function jobs({ service, tenant, keep }: Scene): Promise<void> {
@@ -198,31 +213,15 @@ async function jobs({ service, tenant, keep }: Scene): Promise<void> {
   await fired('scheduled-job-that-ships', `job/${customerId}/daily-digest`);
   await fired('system-job-of-one', `job/${customerId}/integration-health`);
   await fired('system-job', 'system-job/integration-health');
-  await fired('retention', 'retention');
   for (const id of shipped) await client.schedule.getHandle(`job/${customerId}/${id}`).delete();
 }
 
-/** One tick of its schedule, and the look at a credential that was just given; without a host nobody is asked. */
-async function integrationHealth({ service, tenant, keep }: Scene): Promise<void> {
-  await keep('integration-health', await completed(service, 'integrationHealth'));
+/** A look at a credential that was just given; without a host nobody is asked. */
+async function integrationHealth({ tenant, keep }: Scene): Promise<void> {
   const path = '/v1/integrations/smtp/credentials/password';
   const { body } = await confirmed(tenant, 'PUT', path, { value: CANARY });
   await keep('integration-health-of-one', checkWorkflowId(body.token_id));
 }
-
-/** Its schedule is there in live billing alone; a tick has the same commands in either. */
-async function metering({ service, keep }: Scene): Promise<void> {
-  const workflow = { workflowId: 'metering', taskQueue: 'orchestration' };
-  await service.runtime.temporal.client.workflow.start(METERING, workflow);
-  await keep('metering', workflow.workflowId);
-}
-
-const completed = ({ runtime }: TestService, workflowType: string): Promise<string> =>
-  eventually(async () => {
-    const query = `WorkflowType = "${workflowType}" AND ExecutionStatus = "Completed"`;
-    for await (const execution of runtime.temporal.client.workflow.list({ query })) return execution.workflowId;
-    throw new Error(`no ${workflowType} has completed yet`);
-  });
 
 /** A service, and what its workflows leave. */
 async function record(play: (scene: Scene) => Promise<void>, env: Record<string, string>): Promise<void> {
@@ -253,16 +252,17 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
       },
       async keep(name, workflowId, firstExecution) {
         const handle = client.workflow.getHandle(workflowId, firstExecution);
-        await handle.result().catch(() => {});
+        await client.workflow
+          .getHandle(workflowId, firstExecution, { followRuns: firstExecution === undefined })
+          .result()
+          .catch(() => {});
         const history = normalise(JSON.parse(historyToJSON(await handle.fetchHistory())));
         await writeFile(`${DIRECTORY}${name}.json`, `${JSON.stringify(history)}\n`);
         process.stdout.write(`${name}\n`);
       },
     });
   } finally {
-    for (const schedule of ['housekeeping', 'integration-health', 'retention', 'system-job/integration-health']) {
-      await client.schedule.getHandle(schedule).delete();
-    }
+    await client.schedule.getHandle('system-job/integration-health').delete();
     await service.close();
     await receiver.close();
   }
@@ -276,12 +276,12 @@ const isWanted = (
     | 'waits'
     | 'people'
     | 'webhooks'
+    | 'housekeeping'
     | 'jobs'
     | 'integrations'
     | 'outputs'
     | 'projects'
     | 'policies'
-    | 'metering'
     | 'workspaces',
 ): boolean => wanted === undefined || wanted === kind;
 
@@ -292,13 +292,10 @@ await record(async (scene) => {
   if (isWanted('waits')) await waits(scene);
   if (isWanted('jobs')) await jobs(scene);
   if (isWanted('people')) await people(scene);
-  if (isWanted('webhooks')) {
-    await deliveries(scene);
-    await housekeeping(scene);
-  }
+  if (isWanted('webhooks')) await deliveries(scene);
+  if (isWanted('housekeeping')) await housekeeping(scene);
   if (isWanted('integrations')) await integrationHealth(scene);
   if (isWanted('outputs')) await outputs(scene);
-  if (isWanted('metering')) await metering(scene);
   if (isWanted('projects')) await createProjectScenes({ ...scene, canary: CANARY }).all();
   else if (isWanted('policies')) await createProjectScenes({ ...scene, canary: CANARY }).policies();
 }, {});

@@ -92,6 +92,8 @@ describe('there is a history', () => {
     ['webhook-exhausted', 'WORKFLOW_EXECUTION_FAILED'],
     ['housekeeping-chore-by-chore', 'MARKER_RECORDED'],
     ['housekeeping-with-texts', 'MARKER_RECORDED'],
+    ['housekeeper-before-continuing', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
+    ['housekeeper-after-continuing', 'WORKFLOW_EXECUTION_SIGNALED'],
     ['output-waited', 'TIMER_FIRED'],
     ['output-delivered', 'WORKFLOW_EXECUTION_COMPLETED'],
     ['output-refused', 'ACTIVITY_TASK_FAILED'],

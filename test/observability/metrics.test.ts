@@ -138,10 +138,10 @@ test('gates that wait and ticks of schedules are told of', async () => {
   await command(tenant, id, 'abandon');
   await untilValue('aos_backlog', { kind: 'gate' }, undefined as never);
   const { client } = service.runtime.temporal;
-  await client.schedule.getHandle(`${service.runtime.config.TASK_QUEUE_PREFIX}housekeeping`).trigger();
+  await client.schedule.getHandle(`${service.runtime.config.TASK_QUEUE_PREFIX}system-job/integration-health`).trigger();
   await eventually(async () => {
     const { value } = await page();
-    expect(value('aos_schedule_lag_seconds_count', { workflow: 'housekeeping' })).toBeGreaterThanOrEqual(1);
+    expect(value('aos_schedule_lag_seconds_count', { workflow: 'systemJob' })).toBeGreaterThanOrEqual(1);
     expect(value('aos_task_queue_wait_seconds_count', { queue: 'orchestration' })).toBeGreaterThanOrEqual(1);
   });
 });

@@ -181,6 +181,8 @@ beforeAll(async () => {
     {
       EGRESS_ALLOWLIST: `${receiver.hostAndPort},${fullHost}`,
 
+      HOUSEKEEPING_INTERVAL: sized('1d', '5d'),
+      INTEGRATION_HEALTH_INTERVAL: '5d',
       WEBHOOK_ALLOW_HTTP: 'true',
       WEBHOOK_RETRY_INITIAL: '1h',
       PROVISIONER_URL: provisioner.url,

@@ -26,6 +26,7 @@ describe('the bundle', () => {
       ...[
         'agentRun',
         'destroyWorkspace',
+        'housekeeper',
         'housekeeping',
         'integrationHealth',
         'metering',

@@ -138,19 +138,22 @@ export function createBoard(
       if (inFlight.has(slug) && !leave(slug, gate)) answeredEarly.add(gate);
     },
 
-    /** @returns Markdown for the Temporal Web UI */
-    render({ title, status, costUsd }: { title: string; status: ProjectStatus; costUsd: string }): string {
+    /**
+     * @returns Markdown for the Temporal Web UI, which shows about a dozen lines and has the title beside it: a line for each
+     *   phase, and what is waited for after them
+     */
+    render({ status, costUsd }: { status: ProjectStatus; costUsd: string }): string {
       const waiting = [...waits].flatMap(([slug, gates]) =>
         [...gates.values()].map((what) => `- \`${slug}\` waits for ${what}`),
       );
       return [
-        `### ${title}: ${status}`,
-        `Cost so far: $${Number(costUsd).toFixed(4)}`,
-        ...(waiting.length > 0 ? ['', '**Waiting**', '', ...waiting] : []),
+        `| **${status}** | $${Number(costUsd).toFixed(4)} | start |`,
+        '| --- | --- | --- |',
+        ...phases.map(({ slug, status, iteration }) => `| ${MARKS[status]} ${slug} | ${status} | ${iteration || ''} |`),
+        ...(waiting.length > 0 ? ['', ...waiting] : []),
+        // The page cuts off the end of what it shows.
         '',
-        '| | Phase | Status | Start |',
-        '| --- | --- | --- | --- |',
-        ...phases.map((phase) => `| ${MARKS[phase.status]} | ${phase.slug} | ${phase.status} | ${phase.iteration} |`),
+        '---',
       ].join('\n');
     },
   };

@@ -38,7 +38,7 @@ export async function project(input: ProjectInput): Promise<void> {
   for (;;) {
     state.hasNews = false;
     await goAsFarAsPossible(state, phases);
-    setCurrentDetails(state.board.render({ title: input.title, status: state.status, costUsd: state.costUsd }));
+    setCurrentDetails(state.board.render({ status: state.status, costUsd: state.costUsd }));
     if (hasEnded(state)) {
       await condition(state.isSettled);
       if (hasEnded(state)) return;

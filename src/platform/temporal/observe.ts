@@ -118,7 +118,7 @@ const optionsOf = ({ workflowExecution, workflowType, attempt, isLocal, taskQueu
  * A schedule's workflow begins with one of these activities; the moment that was planned is the end of the workflow's
  * id.
  */
-const FIRST_OF_TICK = new Set(['nameRun', 'startRuns', 'enforceRetention', 'checkCredentials', 'chargeInfrastructure']);
+const FIRST_OF_TICK = new Set(['nameRun', 'runSystemJob', 'runSystemJobForPage']);
 const PLANNED = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)$/;
 
 function count({ taskQueueWait, scheduleLag }: Recorders['meters'], info: Info, prefix: string) {

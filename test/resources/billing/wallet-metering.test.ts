@@ -1,7 +1,9 @@
 /** Minutes of managed infrastructure, on a clock that is moved by moving what was charged up to. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ScheduleNotFoundError } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { sql } from 'drizzle-orm';
+import { housekeeperId } from '../../../src/housekeeper.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import type { Plan } from '../../../src/resources/workspaces/model.ts';
 import { eventually, startTestService, type TestService } from '../../support/service/service.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
@@ -138,21 +140,24 @@ describe('nobody is charged', () => {
   });
 });
 
-// Guards: the worker of a live deployment has a schedule that charges, and the schedule is removed where the deployment
-// is not live.
-test('the schedule of the worker', async () => {
-  const { temporal, config } = service.runtime;
-  const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}metering`);
-  const live = await service.startWorker();
+// Guards: housekeeping of a live deployment charges, and nothing is left to charge once it is not live.
+test('the minutes that housekeeping charges', async () => {
   await tick();
   await pass('61 seconds');
-  await schedule.trigger();
+  const live = await service.startWorker();
   await eventually(async () => expect(await minutesOf(acme)).toBe(1));
   await live.close();
 
+  const { config } = service.runtime;
   service.runtime.config = { ...config, BILLING_MODE: 'internal_noop' };
   const other = await service.startWorker();
-  await expect(schedule.describe()).rejects.toBeInstanceOf(ScheduleNotFoundError);
+  const handle = service.runtime.temporal.client.workflow.getHandle(housekeeperId(config));
+  await eventually(async () => {
+    const { events } = await handle.fetchHistory();
+    const signals = present(events).flatMap((event) => event.workflowExecutionSignaledEventAttributes ?? []);
+    const [payload] = present(signals.at(-1)?.input?.payloads);
+    expect(defaultPayloadConverter.fromPayload(present(payload))).toMatchObject({ isMetered: false });
+  });
   await other.close();
   expect(await run(sql`select 1 from workspaces where infra_charged_until is not null`)).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { createHousekeepingActivities } from '../../../activities/housekeeping.t
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createMeters } from '../../../src/platform/observability/meters.ts';
 import { CHORES, type Chore } from '../../../workflows/housekeeping/messages.ts';
+import { allChores, type Work } from './all-chores.ts';
 import { eventually } from '../../support/service/service.ts';
 import { connectTestTemporal, type TestTemporal } from '../../support/temporal/temporal.ts';
 import { bundleWorkflows } from '../../support/temporal/workflow-bundle.ts';
@@ -16,8 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => temporal?.close());
 
-type Work = (signal: AbortSignal) => Promise<unknown>;
-
 /** Runs `ticks` at once with these chores; the others end well. */
 async function tick(own: Partial<Record<Chore, Work>>, { ticks = 1, giveUpMs = 25_000, during = async () => {} } = {}) {
   const done: Chore[] = [];
@@ -25,7 +24,7 @@ async function tick(own: Partial<Record<Chore, Work>>, { ticks = 1, giveUpMs = 2
     (chore: Chore): Work =>
     async () =>
       void done.push(chore);
-  const chores = Object.fromEntries(CHORES.map((chore) => [chore, own[chore] ?? well(chore)])) as Record<Chore, Work>;
+  const chores = allChores(own, well);
   const meters = createMeters();
   const log = createLog({ level: 'silent', pretty: false });
   const taskQueue = `${temporal.queuePrefix}chores`;
@@ -34,7 +33,7 @@ async function tick(own: Partial<Record<Chore, Work>>, { ticks = 1, giveUpMs = 2
     namespace: temporal.namespace,
     taskQueue,
     workflowBundle: await bundleWorkflows(),
-    activities: createHousekeepingActivities({ chores, meters, log, giveUpMs }),
+    activities: createHousekeepingActivities({ chores, meters, log, giveUpMs, tidy: async () => {} }),
   });
   const { workflow } = temporal.client;
   const execute = (n: number) =>

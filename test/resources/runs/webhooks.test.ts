@@ -66,6 +66,8 @@ test('the end of a run is delivered and signed', async () => {
   const [log] = (await acme.cp('GET', '/v1/webhook-deliveries?limit=1&offset=1')).body.data;
   const ids = received(succeeded.run_id).map(({ headers }) => headers['x-service-delivery']);
   expect(ids).toEqual([log.id, log.id]);
+  const events = received(succeeded.run_id).map(({ headers }) => headers['x-service-event-id']);
+  expect(events).toEqual([`run:${succeeded.run_id}`, `run:${succeeded.run_id}`]);
   expect(received(failed.run_id)).toHaveLength(1);
 });
 

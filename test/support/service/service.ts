@@ -11,6 +11,7 @@ import { allRoutes } from '../../../src/resources/index.ts';
 import type { Role } from '../../../src/platform/core/rights.ts';
 import type { Plan } from '../../../src/resources/workspaces/model.ts';
 import type { Runtime } from '../../../src/runtime.ts';
+import { housekeeperId } from '../../../src/housekeeper.ts';
 import { createServices } from '../../../src/compose/services.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { openTestDatabase } from '../database/database.ts';
@@ -140,18 +141,9 @@ export async function startTestService({
     async close() {
       for (const api of apis.toReversed()) await api.close();
       await Promise.all(workers.map((running) => running.close()));
-      for (const schedule of [
-        'housekeeping',
-        'integration-health',
-        'retention',
-        'system-job/integration-health',
-        'metering',
-      ]) {
-        await temporal.client.schedule
-          .getHandle(temporal.queuePrefix + schedule)
-          .delete()
-          .catch(() => {});
-      }
+      const { schedule, workflow } = temporal.client;
+      const jobs = schedule.getHandle(`${temporal.queuePrefix}system-job/integration-health`);
+      await Promise.allSettled([jobs.delete(), workflow.getHandle(housekeeperId(config)).terminate()]);
       await services.close();
       await database.close();
       await temporal.close();

@@ -19,6 +19,7 @@ export const WAITS: Record<keyof typeof workflows, Shown> = {
   outputDelivery: ['delivery'],
   provisionWorkspace: ['provisioning'],
   destroyWorkspace: ['destruction'],
+  housekeeper: ['rounds'],
   housekeeping:
     'activities side by side that are tried once or twice, of half a minute at most: the next tick is the retry',
   integrationHealth: TICK,
@@ -30,10 +31,15 @@ export const WAITS: Record<keyof typeof workflows, Shown> = {
 
 const ALL_GATES = ['humanGate', 'webhookGate', 'expiry', 'timedGate', 'schedule'] as const;
 const IN_PASSING = 'for a workflow task or two, until what was said has arrived';
+const ENDING_A_ROUND = 'what is under way is given up within two minutes, and within half a one but for three kinds';
 const ENDING = 'what is under way is being cancelled, which takes as long as the cancelled calls do';
 
 /** By file: each call with which a workflow waits for something other than an activity, and what shows it. */
 export const PLACES: Record<string, Record<string, Shown>> = {
+  'housekeeper/workflow.ts': {
+    'condition(() => rhythm !== since, waitMs)': ['rounds'],
+    'condition(() => underWay.size === 0 && isTidy && allHandlersFinished())': ENDING_A_ROUND,
+  },
   'run/workflow.ts': {
     'condition(() => mayGo, timeoutMs)': ['conversation'],
     'condition(() => submitted.has(pageId), timeoutMs)': ['question', 'step'],

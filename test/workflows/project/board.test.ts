@@ -14,9 +14,7 @@ function boardOf(inFlight: PhaseInFlight[] = []) {
     opens: (gate: string) => board.note({ ...about, status: 'blocked', waitsFor: `gate ${gate}`, gate }),
     leaves: (gate: string) => board.note({ ...about, status: 'running', waitsFor: null, gate }),
     waitsFor: () =>
-      [...board.render({ title: 'T', status: 'active', costUsd: '0' }).matchAll(/waits for gate (\w+)/g)].map(
-        ([, gate]) => gate,
-      ),
+      [...board.render({ status: 'active', costUsd: '0' }).matchAll(/waits for gate (\w+)/g)].map(([, gate]) => gate),
     status: () => present(board.find('draft')).status,
   };
 }

@@ -33,6 +33,7 @@ const SIGNATURE =
 const headersFor = (event: WebhookEvent) =>
   z.object({
     'x-service-event': z.literal(event),
+    'x-service-event-id': z.string().describe('What is told: the same for each endpoint that is told of it'),
     'x-service-delivery': z
       .uuid()
       .describe('The same in each attempt and redelivery; the log of deliveries has it as `id`'),

@@ -82,6 +82,7 @@ export type SigningSecrets = Omit<SealedSecrets, 'id'> & { subscriptionId: numbe
 const STARTED_ATTEMPT = {
   number: webhookDeliveries.attemptCount,
   eventType: webhookDeliveries.eventType,
+  eventKey: webhookDeliveries.eventKey,
   body: sql<string>`coalesce(${webhookDeliveries.body}, (
     select event.body from ${webhookEvents} event
     where event.customer_id = ${webhookDeliveries.customerId} and event.event_key = ${webhookDeliveries.eventKey}))`,
