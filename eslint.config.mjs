@@ -152,6 +152,13 @@ export default tseslint.config(
         'error',
         dynamicPattern,
         {
+          // What an effect answers is called when it ends. A browser may answer a promise where it answered nothing
+          // before, as for `scrollIntoView`, and the page is gone then.
+          selector:
+            'CallExpression[callee.name=/^use(Layout)?Effect$/] > ArrowFunctionExpression[expression=true] > :not(UnaryExpression[operator="void"]).body',
+          message: 'an effect says what it answers: `void` before the expression, or a body with `return`',
+        },
+        {
           selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]',
           message: 'texts of agents and tenants are data: nothing of them becomes HTML of ours',
         },

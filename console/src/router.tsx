@@ -125,6 +125,7 @@ const catalog = section('/catalog', () => import('./routes/catalog.tsx'), 'Catal
 const memory = section('/memory', () => import('./routes/memory.tsx'), 'MemoryPage');
 const workspace = section('/workspace', () => import('./routes/workspace.tsx'), 'WorkspacePage');
 const health = section('/health', () => import('./routes/health.tsx'), 'HealthPage');
+const chat = section('/chat', () => import('./routes/chat.tsx'), 'ChatPage');
 const welcome = createRoute({
   getParentRoute: () => root,
   path: '/welcome',
@@ -149,6 +150,7 @@ export const router = createRouter({
     projects,
     newProject,
     project,
+    chat,
     costs,
     webhooks,
     schedules,

@@ -4,7 +4,7 @@
  * is missed.
  */
 
-const KINDS = ['run', 'project', 'wait', 'delivery', 'output', 'schedule', 'integration', 'start'] as const;
+const KINDS = ['run', 'project', 'wait', 'delivery', 'output', 'schedule', 'integration', 'start', 'spending'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface LiveEvent {

@@ -1,4 +1,5 @@
 /** The pages `/inbox` and `/inbox/{id}`, which show everything that waits for somebody and take the answers. */
+import { ForWriters } from '../ui/for-writers.tsx';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
@@ -183,9 +184,11 @@ function Nothing({ filters, onClear }: { filters: InboxFilters; onClear: () => v
     <Empty
       title="Nothing waits for you"
       action={
-        <Link to="/projects/new" search={{ workflow: 'blog-post' }} className={buttonClass()}>
-          Start a blog post
-        </Link>
+        <ForWriters>
+          <Link to="/projects/new" search={{ workflow: 'blog-post' }} className={buttonClass()}>
+            Start a blog post
+          </Link>
+        </ForWriters>
       }
       commands={
         <>

@@ -5,7 +5,7 @@ import { mayChange, useSession } from '../api/session.ts';
 import { ProjectWaits, useProjectWaits } from '../features/inbox/project-waits.tsx';
 import { Budget } from '../features/projects/budget.tsx';
 import { EditSessions } from '../features/projects/edit-sessions.tsx';
-import { ProjectFiles } from '../features/projects/files.tsx';
+import { Files } from '../features/attachments/files.tsx';
 import { PhaseGraph } from '../features/projects/phase-graph.tsx';
 import { PhaseView } from '../features/projects/phase-view.tsx';
 import { ProjectActions } from '../features/projects/project-actions.tsx';
@@ -73,7 +73,12 @@ export function ProjectPage() {
       <ProjectWaits waits={waits} />
       <PhaseGraph phases={regular} selected={selected?.phase_slug} critical={critical.data?.path ?? []} />
       <Times projectId={projectId} />
-      <ProjectFiles project={project.data} />
+      <Files
+        of="the project"
+        path={`/v1/projects/${project.data.id}/attachments`}
+        isOpen={!isEnded(project.data)}
+        hint="Steps that begin from now on can read them."
+      />
       <EditSessions project={project.data} sessions={sessions} />
       {selected && (
         <PhaseView

@@ -1,4 +1,5 @@
 /** The page `/projects`, which lists all projects, newest first. */
+import { ForWriters } from '../ui/for-writers.tsx';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
@@ -79,9 +80,11 @@ export function ProjectsPage() {
             curl={controlPlaneCurl({ path: `/v1/projects${status ? `?status=${status}` : ''}` })}
             aos="npx aos project list"
           />
-          <Link to="/projects/new" className={buttonClass('primary')}>
-            <Icon name="plus" /> New project
-          </Link>
+          <ForWriters>
+            <Link to="/projects/new" className={buttonClass('primary')}>
+              <Icon name="plus" /> New project
+            </Link>
+          </ForWriters>
         </>
       }
     >
@@ -177,9 +180,11 @@ function NoProjects() {
     <Empty
       title="No projects yet"
       action={
-        <Link to="/projects/new" search={{ workflow: 'blog-post' }} className={buttonClass('primary')}>
-          Start a blog post
-        </Link>
+        <ForWriters>
+          <Link to="/projects/new" search={{ workflow: 'blog-post' }} className={buttonClass('primary')}>
+            Start a blog post
+          </Link>
+        </ForWriters>
       }
       commands={
         <>

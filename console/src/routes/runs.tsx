@@ -1,4 +1,5 @@
 /** The page `/runs`, which lists all runs, newest first. */
+import { ForWriters } from '../ui/for-writers.tsx';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useRef, useState } from 'react';
 import { Bulk } from '../features/runs/bulk.tsx';
@@ -76,9 +77,11 @@ export function RunsPage() {
               <span className="max-sm:sr-only">Choose several</span>
             </Button>
           )}
-          <Link to="/runs/new" className={buttonClass('primary')}>
-            <Icon name="plus" /> New run
-          </Link>
+          <ForWriters>
+            <Link to="/runs/new" className={buttonClass('primary')}>
+              <Icon name="plus" /> New run
+            </Link>
+          </ForWriters>
         </>
       }
     >

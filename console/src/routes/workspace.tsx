@@ -1,16 +1,19 @@
-/** The page `/workspace`, which shows members, API keys, what came from files, integrations, billing, flags and the audit log. */
+/** The page `/workspace`, which shows who may do what in the workspace, what it is set to, and what has been changed. */
 import { useSession } from '../api/session.ts';
 import { AuditLog, Flags } from '../features/workspace/audit.tsx';
 import { Billing } from '../features/workspace/billing.tsx';
+import { Customers } from '../features/workspace/customers.tsx';
 import { DeployTokens, FromFiles } from '../features/workspace/files.tsx';
 import { Integrations } from '../features/workspace/integrations.tsx';
 import { Keys } from '../features/workspace/keys.tsx';
 import { Members } from '../features/workspace/members.tsx';
-import type { SectionSearch } from '../ui/section-search.ts';
+import { Workspaces } from '../features/workspace/workspaces.tsx';
 import { SectionPage } from '../ui/section-page.tsx';
+import type { SectionSearch } from '../ui/section-search.ts';
 
 export function WorkspacePage() {
   const { rights } = useSession();
+  const isOperator = rights.includes('customers.annotate');
   return (
     <SectionPage
       title="Workspace"
@@ -25,6 +28,10 @@ export function WorkspacePage() {
         { tab: 'billing', label: 'Billing', view: () => <Billing /> },
         { tab: 'flags', label: 'Flags', view: ({ id }) => <Flags id={id} /> },
         { tab: 'audit', label: 'Audit log', view: ({ id }) => <AuditLog id={id} /> },
+        { tab: 'workspaces', label: isOperator ? 'Workspaces' : 'About', view: ({ id }) => <Workspaces id={id} /> },
+        ...(isOperator
+          ? [{ tab: 'customers', label: 'Customers', view: ({ id }: SectionSearch) => <Customers id={id} /> }]
+          : []),
       ]}
     />
   );

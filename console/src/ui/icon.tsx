@@ -12,6 +12,7 @@ const PATHS = {
   hand: 'M8 5v3.2M8 11h.01M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0z',
   warning: 'M8 6v3m0 2.2h.01M8 2.4l6 10.8H2L8 2.4z',
   search: 'M7.2 12a4.8 4.8 0 1 0 0-9.6 4.8 4.8 0 0 0 0 9.6zm3.5-1.3L14 14',
+  chat: 'M2.500 3h11v7.500H7l-3 2.500v-2.500H2.500z',
   inbox: 'M2.5 9.5h3l1 2h3l1-2h3M2.5 9.5v3.4h11V9.5m-11 0 2-6h7l2 6',
   runs: 'M2.5 4h6m-6 4h11m-11 4h8',
   projects: 'M2.5 3h4v3h-4zm7 0h4v3h-4zm-3.5 7h4v3h-4zM4.5 6v2h7V6M8 8v2',

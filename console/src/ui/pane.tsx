@@ -14,7 +14,7 @@ export function Pane({ title, closes, children }: PaneProps) {
   const navigate = useNavigate();
   const pane = useRef<HTMLElement>(null);
   const close = () => void navigate({ to: '.', search: closes as never });
-  useEffect(() => pane.current?.focus(), []);
+  useEffect(() => void pane.current?.focus(), []);
   return (
     <section
       ref={pane}

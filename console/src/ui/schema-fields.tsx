@@ -78,14 +78,19 @@ export function valuesOf(schema: JsonSchema, written: Written, before?: Written)
   return values;
 }
 
+/** Whether each element is written on a line of its own. */
+const isOfLines = (items: JsonSchema | undefined): boolean =>
+  ['string', 'integer', 'number'].includes(String(items?.type ?? 'string'));
+
 function valueOf({ type, items }: JsonSchema, text: string): unknown {
   if (type === 'integer' || type === 'number') return Number.isNaN(Number(text)) ? text : Number(text);
   if (type === 'boolean') return text === 'true';
-  if (type === 'array' && (items?.type ?? 'string') === 'string') {
+  if (type === 'array' && isOfLines(items)) {
     return text
       .split('\n')
       .map((line) => line.trim())
-      .filter(Boolean);
+      .filter(Boolean)
+      .map((line) => valueOf(items ?? {}, line));
   }
   if (type === 'string' || type === undefined) return text;
   try {
@@ -102,7 +107,9 @@ export function writtenOf(schema: JsonSchema, values: Readonly<Record<string, un
       .split('.')
       .reduce<unknown>((from, part) => (from as Record<string, unknown> | null | undefined)?.[part], values);
     if (value === null || value === undefined) return [name, ''];
-    if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return [name, value.join('\n')];
+    if (Array.isArray(value) && value.every((each) => ['string', 'number'].includes(typeof each))) {
+      return [name, value.join('\n')];
+    }
     return [name, typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value as string)];
   });
   return Object.fromEntries(texts);
@@ -123,7 +130,7 @@ export function SchemaFields({ schema, written, onChange, choices = {}, without 
     .filter(({ name }) => !without.includes(name))
     .map(({ name, schema: one, isRequired }) => {
       const description = one.description?.replace(/[.]?$/, '.');
-      const isLines = one.type === 'array' && (one.items?.type ?? 'string') === 'string';
+      const isLines = one.type === 'array' && isOfLines(one.items);
       const isJson = one.type === 'object' || (one.type === 'array' && !isLines);
       const hint = [description, isLines && 'One a line.', isJson && 'As JSON.'].filter(Boolean).join(' ');
       return (

@@ -1,8 +1,10 @@
 /** Shows agents: their instructions, their tools, what they cost and how often they succeed. */
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { Link } from '@tanstack/react-router';
 import { del } from '../../api/client.ts';
 import type { AgentDetail, AgentListRow } from '../../api/types.ts';
 import { Acts } from '../../ui/acts.tsx';
+import { Avatar } from './avatar.tsx';
 import { buttonClass } from '../../ui/button.tsx';
 import { Change } from '../../ui/change.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -41,15 +43,26 @@ function Agent({ agent }: { agent: AgentDetail }) {
   return (
     <>
       <p>{agent.description}</p>
+      <Avatar agent={agent} />
       <div className="flex flex-wrap gap-2">
-        <Link to="/runs/new" search={{ agent: agent.slug }} className={buttonClass('primary')}>
-          Run it
-        </Link>
+        <ForWriters>
+          <Link to="/runs/new" search={{ agent: agent.slug }} className={buttonClass('primary')}>
+            Run it
+          </Link>
+        </ForWriters>
         <Change
           label="Set the model"
           title={`The model of ${agent.slug}`}
           schema="AgentModelChange"
           path={`${path}/model`}
+          before={agent}
+          done="Set"
+        />
+        <Change
+          label="Set the voice"
+          title={`The voice of ${agent.slug}`}
+          schema="AgentVoiceChange"
+          path={`${path}/voice`}
           before={agent}
           done="Set"
         />
@@ -80,6 +93,7 @@ function Agent({ agent }: { agent: AgentDetail }) {
           ['Model', agent.model],
           ['Chosen', agent.selection_mode ?? 'fixed'],
           ['Memory', agent.memory_mode],
+          agent.voice && ['Voice', agent.voice],
           ['Tools', agent.allowed_tools.join(', ') || 'none'],
           [
             'Runs',

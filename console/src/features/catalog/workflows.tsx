@@ -2,6 +2,7 @@
  * Shows the workflows that projects are started from: their graph, their versions, and the difference between two
  * versions.
  */
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -59,9 +60,11 @@ function View({ workflow }: { workflow: WorkflowDetail }) {
     <>
       <p>{workflow.description}</p>
       <div className="flex flex-wrap gap-2">
-        <Link to="/projects/new" search={{ workflow: workflow.slug }} className={buttonClass('primary')}>
-          Start a project
-        </Link>
+        <ForWriters>
+          <Link to="/projects/new" search={{ workflow: workflow.slug }} className={buttonClass('primary')}>
+            Start a project
+          </Link>
+        </ForWriters>
         {!workflow.is_builtin && (
           <Change
             label="Make a version"

@@ -2,15 +2,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { addressOf, get } from '../../api/client.ts';
-import type { CostOfKey, CostRollupResponse } from '../../api/types.ts';
+import type { CostForecastResponse, CostOfKey, CostRollupResponse } from '../../api/types.ts';
 import { controlPlaneCurl } from '../../ui/commands.ts';
 import { CopyAs } from '../../ui/copy.tsx';
 import { Empty, Problem, Skeleton } from '../../ui/empty.tsx';
 import { count, money, plural } from '../../ui/figures.ts';
 import { Filters } from '../../ui/filters.tsx';
 import { Money } from '../../ui/money.tsx';
-import { Page } from '../../ui/page.tsx';
-import { forecastMonth } from './forecast.ts';
 import { GROUPS, WINDOWS, type CostSearch } from './view.ts';
 
 const GROUP_WORDS: Record<(typeof GROUPS)[number], string> = {
@@ -20,7 +18,7 @@ const GROUP_WORDS: Record<(typeof GROUPS)[number], string> = {
   day: 'By day',
 };
 
-export function Costs() {
+export function Spent() {
   const { by = 'agent', window = '7d' } = useSearch({ strict: false }) as CostSearch;
   const navigate = useNavigate();
   const asked = { window, group_by: by };
@@ -30,16 +28,8 @@ export function Costs() {
   });
   const go = (search: CostSearch) => void navigate({ to: '/costs', search: { by, window, ...search } as never });
   return (
-    <Page
-      title="Costs"
-      actions={
-        <CopyAs
-          curl={controlPlaneCurl({ path: addressOf('/v1/cost/rollup', asked) })}
-          aos={`npx aos costs --by ${by} --window ${window}`}
-        />
-      }
-    >
-      <div className="flex flex-wrap border-b bg-surface *:border-b-0">
+    <>
+      <div className="flex flex-wrap items-center border-b bg-surface *:border-b-0">
         <Filters
           label="Grouped"
           filters={GROUPS.map((each) => ({
@@ -58,6 +48,12 @@ export function Costs() {
             onPick: () => go({ window: each }),
           }))}
         />
+        <div className="ml-auto pr-4">
+          <CopyAs
+            curl={controlPlaneCurl({ path: addressOf('/v1/cost/rollup', asked) })}
+            aos={`npx aos costs --by ${by} --window ${window}`}
+          />
+        </div>
       </div>
       <Month />
       {error ? (
@@ -67,36 +63,31 @@ export function Costs() {
       ) : (
         <Skeleton />
       )}
-    </Page>
+    </>
   );
 }
 
-/** Shows what the month will have cost, whatever is chosen below: the window is for looking back. */
+/** Shows what the month may come to, whatever is chosen below: the window is for looking back. */
 function Month() {
   const { data } = useQuery({
     queryKey: ['costs', 'month'],
-    queryFn: ({ signal }) => get<CostRollupResponse>('/v1/cost/rollup', { window: '30d', group_by: 'day' }, signal),
+    queryFn: ({ signal }) => get<CostForecastResponse>('/v1/cost/forecast', undefined, signal),
     staleTime: 60_000,
   });
-  const forecast = data && forecastMonth(data.data, new Date());
+  if (!data) return <section aria-label="This month" className="min-h-18 border-b" />;
+  const { spent_usd: spent, p50_usd: half, p90_usd: most, based_on: based } = data;
   return (
     <section aria-label="This month" className="tabular min-h-18 border-b px-4 py-3">
-      {forecast ? (
-        <>
-          <dl className="flex flex-wrap gap-x-8 gap-y-2">
-            <Figure name="Spent this month" value={money(forecast.spent)} />
-            <Figure name="By the end of the month" value={`about ${money(forecast.likely)}`} />
-            <Figure name="Rather sure" value={`${money(forecast.low)} to ${money(forecast.high)}`} />
-          </dl>
-          <p className="pt-1 text-xs text-soft">
-            From the mean of the last {plural(forecast.days, 'day')}, by the day in UTC, and how much they differ.
-          </p>
-        </>
-      ) : (
-        <p className="text-sm text-soft">
-          {data && 'What the month will come to is said here once three days with runs are over.'}
-        </p>
-      )}
+      <dl className="flex flex-wrap gap-x-8 gap-y-2">
+        <Figure name="Spent this month" value={`${based.unpriced_runs > 0 ? '≥ ' : ''}${money(spent)}`} />
+        {half !== null && <Figure name="By the end of the month" value={`about ${money(half)}`} />}
+        {most !== null && <Figure name="Nine times in ten at most" value={money(most)} />}
+      </dl>
+      <p className="pt-1 text-xs text-soft">
+        {half === null
+          ? 'What the month may come to is said here once seven days with the service are over.'
+          : `From what the weekdays of the last ${plural(based.days, 'day')} cost, of which ${based.days_with_spend} had any cost; days are those of UTC.`}
+      </p>
     </section>
   );
 }

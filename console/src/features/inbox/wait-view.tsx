@@ -3,9 +3,11 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { WaitDetail } from '../../api/types.ts';
 import { Content } from '../../ui/content.tsx';
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Answers } from './answer.tsx';
+import { Others } from './others.tsx';
 import { PolicyView } from './policy.tsx';
 import { Subject } from './subject.tsx';
 import { answerWords, KIND_WORDS, wayWords } from './words.ts';
@@ -73,8 +75,11 @@ export function WaitView({ wait, hasKeys = false, isInPlace = false, onAnswered 
       {wait.status === 'settled' && <Settled wait={wait} />}
       <div className="grid items-start gap-4 @3xl:grid-cols-[minmax(0,1fr)_19rem]">
         <Subject wait={wait} />
-        <div className="@3xl:sticky @3xl:top-4">
-          <Answers key={wait.id} wait={wait} hasKeys={hasKeys} {...(onAnswered && { onAnswered })} />
+        <div className="space-y-4 @3xl:sticky @3xl:top-4">
+          <ForWriters instead={<p className="text-sm text-soft">You look on: others answer this.</p>}>
+            <Answers key={wait.id} wait={wait} hasKeys={hasKeys} {...(onAnswered && { onAnswered })} />
+          </ForWriters>
+          <Others wait={wait} />
         </div>
       </div>
     </article>

@@ -2,34 +2,35 @@
  * Shows the memory of the workspace: entries are found by meaning, shown with their links, checked, replaced and
  * archived.
  */
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { addressOf, del, patch, post } from '../../api/client.ts';
+import { addressOf, del, get, patch, post } from '../../api/client.ts';
 import type { MemoryEntry, MemoryEntryListRow, MemoryLinksResponse } from '../../api/types.ts';
 import { Acts } from '../../ui/acts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Change } from '../../ui/change.tsx';
 import { Content } from '../../ui/content.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { count } from '../../ui/figures.ts';
+import { count, plural } from '../../ui/figures.ts';
 import { Loaded } from '../../ui/loaded.tsx';
-import { Resource } from '../../ui/resource.tsx';
+import { Resource, resourceKey } from '../../ui/resource.tsx';
 import type { SectionSearch } from '../../ui/section-search.ts';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { nameOf } from './name.ts';
 
 const PATH = '/v1/memory/entries';
-const nameOf = ({ name, slug, type, id }: Pick<MemoryEntryListRow, 'name' | 'slug' | 'type' | 'id'>): string =>
-  name ?? slug ?? `${type} ${id}`;
 
 export function Memory({ id, q }: SectionSearch) {
   const navigate = useNavigate();
   const [text, setText] = useState(q ?? '');
   const search = q ? { q } : {};
+  const path = addressOf(PATH, { q, limit: 100 });
   return (
     <Resource<MemoryEntryListRow>
       label="Memory"
-      path={addressOf(PATH, { q, limit: 100 })}
+      path={path}
       selected={id}
       search={search}
       idOf={(row) => String(row.id)}
@@ -85,7 +86,32 @@ export function Memory({ id, q }: SectionSearch) {
         />
         <Button type="submit">Search</Button>
       </form>
+      <Clear path={path} />
     </Resource>
+  );
+}
+
+/** Deletes what is archived of what is listed, all of it at once. */
+function Clear({ path }: { path: string }) {
+  const { data } = useQuery({
+    queryKey: resourceKey(path),
+    queryFn: ({ signal }) => get<{ data: MemoryEntryListRow[] }>(path, undefined, signal),
+    staleTime: 1_000,
+  });
+  const ids = data?.data.filter(({ status }) => status === 'archived').map(({ id }) => id) ?? [];
+  if (ids.length === 0) return null;
+  const what = plural(ids.length, 'archived entry', 'archived entries');
+  return (
+    <Acts
+      acts={[
+        {
+          label: `Delete ${what}`,
+          asks: { title: `Delete ${what} for good?`, text: 'All of them or none. Links to them become unresolved.' },
+          done: 'Deleted',
+          act: () => post(`${PATH}/bulk-delete`, { ids }),
+        },
+      ]}
+    />
   );
 }
 

@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post } from '../../api/client.ts';
+import type { ProjectsRunStepResponse } from '../../api/types.ts';
 import { mayChange, temporalUrl, useSession } from '../../api/session.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { controlPlaneCurl } from '../../ui/commands.ts';
@@ -24,6 +25,12 @@ export function ProjectActions({ project }: { project: Project }) {
     onError: notifyProblem,
     onSettled: refresh,
   });
+  const stepping = useMutation({
+    mutationFn: () => post<ProjectsRunStepResponse>(`${path}/run-step`),
+    onSuccess: (ran) => notify('message' in ran ? ran.message : `One step ran: ${ran.status}`),
+    onError: notifyProblem,
+    onSettled: refresh,
+  });
   const engine = temporalUrl(session, `project-${project.id}`);
   const isStill = isEnded(project) || !mayChange(session);
   return (
@@ -37,9 +44,14 @@ export function ProjectActions({ project }: { project: Project }) {
         <CopyAs curl={controlPlaneCurl({ path })} aos={`npx aos project show ${project.id}`} />
       </span>
       {!isStill && project.status === 'paused' && (
-        <Button look="primary" onClick={() => setAsks('resume')}>
-          Resume
-        </Button>
+        <>
+          <Button isBusy={stepping.isPending} onClick={() => stepping.mutate()}>
+            Run one step
+          </Button>
+          <Button look="primary" onClick={() => setAsks('resume')}>
+            Resume
+          </Button>
+        </>
       )}
       {!isStill && project.status === 'active' && (
         <Button icon="pause" isBusy={deed.isPending} onClick={() => deed.mutate()}>

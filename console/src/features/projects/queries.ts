@@ -1,7 +1,7 @@
 /** Queries about projects. Everything of one project is below one key, so that an event refreshes all of it. */
 import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
-import type { AttachmentsListResponse, CriticalPath, Estimate } from '../../api/types.ts';
+import type { CriticalPath, Estimate } from '../../api/types.ts';
 import { useRefresh } from '../../live/live.ts';
 import type { Artifact, Attempt, Phase, Project, ProjectStatus, Step, Workflow, WorkflowDetail } from './types.ts';
 
@@ -39,7 +39,6 @@ export const attemptsQuery = (id: string, stepId: string) =>
 export const artifactsQuery = (id: string) => one<{ data: Artifact[] }>(id, '/artifacts', { current_only: 'false' });
 
 export const criticalPathQuery = (id: string) => one<CriticalPath>(id, '/critical-path');
-export const attachmentsQuery = (id: string) => one<AttachmentsListResponse>(id, '/attachments');
 
 export interface Thought {
   of: 'retrigger' | 'revert' | 'resume';

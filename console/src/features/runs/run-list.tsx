@@ -42,7 +42,7 @@ export function RunList({ query, rows, scroller, chosen, onChoose }: RunListProp
     overscan: 12,
   });
   // A phone that is turned has rows of the other height.
-  useEffect(() => virtual.measure(), [virtual, isNarrow]);
+  useEffect(() => void virtual.measure(), [virtual, isNarrow]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;

@@ -1,4 +1,5 @@
 /** Shows what was asked, what came of it, and what it took. */
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -30,13 +31,15 @@ export function Summary({ run }: { run: ShownRun }) {
             </p>
             {run.budget?.limit_usd != null && run.status === 'failed' && (
               <p className="pt-2">
-                <Link
-                  to="/runs/new"
-                  search={{ from: run.run_id }}
-                  className="inline-flex min-h-8 items-center text-accent underline"
-                >
-                  Run it with another budget
-                </Link>
+                <ForWriters>
+                  <Link
+                    to="/runs/new"
+                    search={{ from: run.run_id }}
+                    className="inline-flex min-h-8 items-center text-accent underline"
+                  >
+                    Run it with another budget
+                  </Link>
+                </ForWriters>
               </p>
             )}
           </Part>

@@ -11,6 +11,7 @@ import { duration } from '../../ui/figures.ts';
 import { Resource } from '../../ui/resource.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Files } from '../attachments/files.tsx';
 import { agentsQuery } from '../runs/queries.ts';
 
 const JOBS = '/v1/scheduled-jobs';
@@ -60,6 +61,13 @@ export function Jobs({ id }: { id: string | undefined }) {
                 row.model !== undefined && ['Model', row.model],
               ]}
             />
+            {row.kind === 'custom' && (
+              <Files
+                of="the job"
+                path={`${JOBS}/${row.id}/attachments`}
+                hint="Runs that it starts from now on can read them."
+              />
+            )}
             {row.brief && <Folded text={row.brief} />}
             {row.brief && row.agent && <RunsOf agent={row.agent} q={row.brief} />}
             <div className="flex flex-wrap gap-2">

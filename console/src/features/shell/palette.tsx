@@ -2,12 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useId, useState, type KeyboardEvent } from 'react';
+import { get } from '../../api/client.ts';
+import { mayChange, useSession } from '../../api/session.ts';
+import type { SearchFindResponse, SearchResult } from '../../api/types.ts';
 import { cx } from '../../ui/cx.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { shortId } from '../../ui/figures.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Status } from '../../ui/status.tsx';
-import { newestRuns } from '../runs/queries.ts';
 import { PLACES } from './places.ts';
 
 interface Hit {
@@ -28,24 +30,41 @@ const ACTIONS: readonly Hit[] = [
 const SHOWN = 8;
 
 function useHits(text: string): { hits: Hit[]; isSearching: boolean } {
-  const runs = useQuery({
-    queryKey: ['palette', 'runs', text],
-    queryFn: ({ signal }) => newestRuns({ q: text }, signal),
+  const search = useQuery({
+    queryKey: ['palette', text],
+    queryFn: ({ signal }) => get<SearchFindResponse>('/v1/search', { q: text, limit: SHOWN }, signal),
     enabled: text.length >= 2,
     staleTime: 5_000,
   });
   const places = PLACES.map(({ label, to, icon }): Hit => ({ id: to, label, icon, group: 'Go to', to }));
+  const actions = mayChange(useSession()) ? ACTIONS : [];
   const wanted = text.toLowerCase();
-  const fixed = [...ACTIONS, ...places].filter(({ label }) => label.toLowerCase().includes(wanted));
-  const found = (runs.data?.data ?? []).slice(0, SHOWN).map((run): Hit => ({
-    id: run.run_id,
-    label: `${run.agent ?? 'unassigned'} ${shortId(run.run_id)}  ${run.prompt}`,
-    icon: 'runs',
-    group: 'Runs',
-    status: run.status,
-    to: `/runs/${run.run_id}`,
-  }));
-  return { hits: [...fixed, ...(text.length >= 2 ? found : [])], isSearching: runs.isFetching };
+  const fixed = [...actions, ...places].filter(({ label }) => label.toLowerCase().includes(wanted));
+  const found = text.length >= 2 ? (search.data?.data ?? []).map(hitOf) : [];
+  return { hits: [...fixed, ...found], isSearching: search.isFetching };
+}
+
+const KIND_WORDS: Record<SearchResult['kind'], { group: string; icon: IconName }> = {
+  run: { group: 'Run', icon: 'runs' },
+  project: { group: 'Project', icon: 'projects' },
+  artifact: { group: 'Artifact', icon: 'projects' },
+  file: { group: 'File', icon: 'runs' },
+  event: { group: 'Event', icon: 'runs' },
+};
+
+/** What was found leads to the page that shows it: the run, or else the project, that it belongs to. */
+function hitOf({ kind, id, title, status, agent, run_id: run, project_id: project, highlights }: SearchResult): Hit {
+  const [found] = highlights.filter(({ field, parts }) => field !== 'id' && parts.some(({ hit }) => hit));
+  const isBoth = found !== undefined && !['prompt', 'title', 'filename'].includes(found.field);
+  const text = isBoth ? `${title} – ${found.parts.map((part) => part.text).join('')}` : title;
+  const ofProject = project !== null && (kind === 'project' || kind === 'artifact' || run === null);
+  return {
+    id: `${kind} ${id}`,
+    label: [kind === 'run' && (agent ?? 'unassigned'), kind === 'run' && shortId(id), text].filter(Boolean).join('  '),
+    ...KIND_WORDS[kind],
+    ...(status && { status }),
+    to: ofProject ? `/projects/${project}` : `/runs/${run ?? id}`,
+  };
 }
 
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -56,7 +75,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const { hits, isSearching } = useHits(useDebounced(text.trim()));
   const chosen = Math.min(at, hits.length - 1);
   const optionId = (i: number) => `${list}-${i}`;
-  useEffect(() => document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' }), [chosen, list]);
+  useEffect(() => {
+    document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
+  }, [chosen, list]);
 
   const go = (hit: Hit | undefined) => {
     if (!hit) return;
@@ -85,7 +106,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           aria-controls={list}
           aria-activedescendant={hits.length > 0 ? optionId(chosen) : undefined}
           aria-label="Search and commands"
-          placeholder="A run id, a text, or where to go"
+          placeholder="An id, a word, or where to go"
           autoComplete="off"
           spellCheck={false}
           className="h-12 w-full bg-transparent text-lg outline-none"

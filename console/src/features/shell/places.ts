@@ -17,6 +17,7 @@ export const PLACES: readonly Place[] = [
   { label: 'Inbox', to: '/inbox', icon: 'inbox', key: 'i', badge: InboxBadge },
   { label: 'Runs', to: '/runs', icon: 'runs', key: 'r' },
   { label: 'Projects', to: '/projects', icon: 'projects', key: 'p' },
+  { label: 'Chat', to: '/chat', icon: 'chat', key: 't' },
   { label: 'Costs', to: '/costs', icon: 'cost', key: 'c' },
   { label: 'Webhooks', to: '/webhooks', icon: 'webhook', key: 'w' },
   { label: 'Catalog', to: '/catalog', icon: 'agent', key: 'a' },

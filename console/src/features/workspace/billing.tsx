@@ -16,6 +16,7 @@ import { Button } from '../../ui/button.tsx';
 import { Problem, Refusal, Skeleton } from '../../ui/empty.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { count, money } from '../../ui/figures.ts';
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { notify } from '../../ui/notice.tsx';
 import { resourceKey } from '../../ui/resource.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -92,9 +93,11 @@ export function Billing() {
                   : `${money(tier.monthly_usd_cents / 100)} a month`}
               </span>
               {tier.billing_plan_id && tier.key !== summary.data.current_tier && (
-                <Button isBusy={subscribe.isPending} onClick={() => subscribe.mutate(tier.billing_plan_id!)}>
-                  Switch to {tier.name}
-                </Button>
+                <ForWriters>
+                  <Button isBusy={subscribe.isPending} onClick={() => subscribe.mutate(tier.billing_plan_id!)}>
+                    Switch to {tier.name}
+                  </Button>
+                </ForWriters>
               )}
             </li>
           ))}
@@ -104,48 +107,50 @@ export function Billing() {
       <section aria-label="Credit" className="card space-y-3 p-4">
         <h2 className="font-semibold">Credit</h2>
         <p className="tabular text-xl font-semibold">{micros(wallet.data.balance_usd_micros)}</p>
-        <form
-          className="flex flex-wrap items-end gap-2"
-          onSubmit={(event) => {
-            event.preventDefault();
-            topup.mutate();
-          }}
-        >
-          <label className="space-y-1">
-            <span className="block font-medium">Buy, US dollars</span>
-            <input
-              required
-              inputMode="decimal"
-              list="presets"
-              pattern="\d{1,7}(\.\d{1,2})?"
-              title="An amount such as 25"
-              className="field tabular w-32"
-              value={amount}
-              onChange={({ target }) => setAmount(target.value)}
-            />
-          </label>
-          <datalist id="presets">
-            {options.data?.presets_usd_cents.map((cents) => (
-              <option key={cents} value={cents / 100} />
-            ))}
-          </datalist>
-          <Button type="submit" look="primary" isBusy={topup.isPending}>
-            Top up
-          </Button>
-        </form>
-        <Refusal error={topup.error} />
-        {addons.data && (
-          <label className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
-            <input
-              type="checkbox"
-              checked={addons.data.model_router.managed}
-              disabled={router.isPending}
-              onChange={({ target }) => router.mutate(target.checked)}
-            />
-            Managed model router: a key that may spend the credit, where the workspace has none of its own
-          </label>
-        )}
-        <Refusal error={router.error} />
+        <ForWriters>
+          <form
+            className="flex flex-wrap items-end gap-2"
+            onSubmit={(event) => {
+              event.preventDefault();
+              topup.mutate();
+            }}
+          >
+            <label className="space-y-1">
+              <span className="block font-medium">Buy, US dollars</span>
+              <input
+                required
+                inputMode="decimal"
+                list="presets"
+                pattern="\d{1,7}(\.\d{1,2})?"
+                title="An amount such as 25"
+                className="field tabular w-32"
+                value={amount}
+                onChange={({ target }) => setAmount(target.value)}
+              />
+            </label>
+            <datalist id="presets">
+              {options.data?.presets_usd_cents.map((cents) => (
+                <option key={cents} value={cents / 100} />
+              ))}
+            </datalist>
+            <Button type="submit" look="primary" isBusy={topup.isPending}>
+              Top up
+            </Button>
+          </form>
+          <Refusal error={topup.error} />
+          {addons.data && (
+            <label className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
+              <input
+                type="checkbox"
+                checked={addons.data.model_router.managed}
+                disabled={router.isPending}
+                onChange={({ target }) => router.mutate(target.checked)}
+              />
+              Managed model router: a key that may spend the credit, where the workspace has none of its own
+            </label>
+          )}
+          <Refusal error={router.error} />
+        </ForWriters>
       </section>
       <section aria-label="Ledger" className="card min-w-0 overflow-x-auto lg:col-span-2">
         <h2 className="px-4 pt-3 font-semibold">Ledger</h2>

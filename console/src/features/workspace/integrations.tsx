@@ -5,6 +5,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { del, get, put } from '../../api/client.ts';
+import { mayChange, useSession } from '../../api/session.ts';
 import type { Integration, IntegrationDetail, IntegrationSlot } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Command } from '../../ui/copy.tsx';
@@ -95,6 +96,7 @@ interface SlotProps {
 }
 
 function Slot({ path, slug, slot, refresh }: SlotProps) {
+  const may = mayChange(useSession());
   const [value, setValue] = useState('');
   const address = `${path}/${addressOf(slot)}`;
   const change = useMutation({
@@ -106,6 +108,7 @@ function Slot({ path, slug, slot, refresh }: SlotProps) {
       return refresh();
     },
   });
+  if (!may) return <Facts facts={[[slot.label, slot.is_set ? 'set' : 'not set']]} />;
   if (slot.where === 'oauth_files') {
     return (
       <p className="text-sm text-soft">

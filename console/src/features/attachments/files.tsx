@@ -1,7 +1,7 @@
-/** Shows the reference files of a project, and adds others. */
+/** Shows the files that stand beside something that agents work on, and adds others. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { post } from '../../api/client.ts';
+import { get, post } from '../../api/client.ts';
 import type { AttachmentsListResponse } from '../../api/types.ts';
 import { mayChange, useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,10 +9,8 @@ import { Refusal } from '../../ui/empty.tsx';
 import { bytes, plural } from '../../ui/figures.ts';
 import { FileField } from '../../ui/file-field.tsx';
 import { notify, notifyProblem } from '../../ui/notice.tsx';
-import { attachmentsQuery } from './queries.ts';
-import { isEnded, type Project } from './types.ts';
 
-const formOf = (files: readonly File[]): FormData => {
+export const formOf = (files: readonly File[]): FormData => {
   const form = new FormData();
   for (const file of files) form.append('files', file);
   return form;
@@ -34,17 +32,32 @@ export async function prepare(files: readonly File[]): Promise<string[]> {
   return data.map(({ id }) => id);
 }
 
-export function ProjectFiles({ project }: { project: Project }) {
+interface FilesProps {
+  /** What they stand beside, as its name follows "Files of". */
+  of: string;
+  /** Where they are listed, and where others are sent. */
+  path: string;
+  /** Whether they are of something that can still use others. */
+  isOpen?: boolean;
+  /** Who reads them. */
+  hint: string;
+}
+
+export function Files({ of, path, isOpen = true, hint }: FilesProps) {
   const client = useQueryClient();
-  const { data } = useQuery(attachmentsQuery(project.id));
-  const may = mayChange(useSession()) && !isEnded(project);
+  const key = ['resources', 'files', path];
+  const { data } = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => get<AttachmentsListResponse>(path, undefined, signal),
+  });
+  const may = mayChange(useSession()) && isOpen;
   const [files, setFiles] = useState<File[]>([]);
   const adding = useMutation({
-    mutationFn: () => post<AttachmentsListResponse>(`/v1/projects/${project.id}/attachments`, formOf(files)),
+    mutationFn: () => post<AttachmentsListResponse>(path, formOf(files)),
     onSuccess: ({ data: added }) => {
       notifyUploaded(added);
       setFiles([]);
-      return client.invalidateQueries({ queryKey: ['projects', 'one', project.id] });
+      return client.invalidateQueries({ queryKey: key });
     },
   });
   const known = data?.data ?? [];
@@ -55,7 +68,7 @@ export function ProjectFiles({ project }: { project: Project }) {
         <span className="font-medium">Files</span> <span className="text-soft">{known.length || 'none yet'}</span>
       </summary>
       <div className="space-y-3 px-4 pb-3">
-        <ul aria-label="Files of the project" className="text-sm">
+        <ul aria-label={`Files of ${of}`} className="text-sm">
           {known.map((file) => (
             <li key={file.id} className="flex min-h-6 flex-wrap items-center gap-x-2 pointer-coarse:min-h-11">
               <a
@@ -82,7 +95,7 @@ export function ProjectFiles({ project }: { project: Project }) {
           >
             <FileField
               label="Add files"
-              hint="Steps that begin from now on can read them. 10 at a time, 25 MB together."
+              hint={`${hint} 10 at a time, 25 MB together.`}
               files={files}
               onChange={setFiles}
             />

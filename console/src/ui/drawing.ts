@@ -1,37 +1,39 @@
-/**
- * Places the phases of a project on a drawing, and tells what depends on what. Pure, apart from the layout's library.
- */
+/** Places nodes and the edges between them on a drawing, from left to right. Pure, apart from the layout's library. */
 import { Graph, layout } from '@dagrejs/dagre';
-import type { Phase } from './types.ts';
 
 export const NODE = { width: 184, height: 52 };
 
-export interface Drawing {
-  width: number;
-  height: number;
-  nodes: { phase: Phase; x: number; y: number }[];
-  edges: { key: string; from: string; to: string; path: string }[];
+export interface Edge {
+  from: string;
+  to: string;
 }
 
-export function drawingOf(phases: readonly Phase[]): Drawing {
+export interface Drawing<T> {
+  width: number;
+  height: number;
+  nodes: { key: string; node: T; x: number; y: number }[];
+  edges: (Edge & { key: string; path: string })[];
+}
+
+/** @param keyOf tells the nodes apart. An edge from or to a node that is not there is left out. */
+export function drawingOf<T>(nodes: readonly T[], keyOf: (node: T) => string, edges: readonly Edge[]): Drawing<T> {
   const graph = new Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 14, ranksep: 36, marginx: 4, marginy: 4 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const { phase_slug: slug } of phases) graph.setNode(slug, { ...NODE });
-  for (const { phase_slug: slug, depends_on: before } of phases) {
-    for (const name of before) if (graph.hasNode(name)) graph.setEdge(name, slug);
-  }
+  for (const node of nodes) graph.setNode(keyOf(node), { ...NODE });
+  for (const { from, to } of edges) if (graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   return {
     width,
     height,
-    nodes: phases.map((phase) => {
-      const { x, y } = graph.node(phase.phase_slug) as { x: number; y: number };
-      return { phase, x: x - NODE.width / 2, y: y - NODE.height / 2 };
+    nodes: nodes.map((node) => {
+      const key = keyOf(node);
+      const { x, y } = graph.node(key) as Point;
+      return { key, node, x: x - NODE.width / 2, y: y - NODE.height / 2 };
     }),
     edges: graph.edges().map((edge) => {
-      const { points } = graph.edge(edge) as { points: { x: number; y: number }[] };
+      const { points } = graph.edge(edge) as { points: Point[] };
       return {
         key: `${edge.v} ${edge.w}`,
         from: edge.v,
@@ -47,7 +49,7 @@ interface Point {
   y: number;
 }
 
-/** Draws an edge from the right side of a phase to the left side of the next, level at both, through what dagre says. */
+/** Draws an edge from the right side of a node to the left side of the next, level at both, through what dagre says. */
 function pathOf(from: Point, points: readonly Point[], to: Point): string {
   const start = { x: from.x + NODE.width / 2, y: from.y };
   const end = { x: to.x - NODE.width / 2, y: to.y };

@@ -1,0 +1,113 @@
+/** A viewer sees what a member sees, and no button that would be refused. */
+import { afterAll, expect, test } from '@jest/globals';
+import type { Page as Tab } from 'playwright-core';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import { makeBelongings } from '../support/fixtures/belongings.ts';
+import { sessionFor, startTestService } from '../support/service/service.ts';
+import { describeConsole } from '../support/console/stage.ts';
+import { present } from '../../src/platform/core/present.ts';
+
+let receiver: WebhookReceiver | undefined;
+const start = async () => {
+  receiver = await startWebhookReceiver();
+  return startTestService({ env: { EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' } });
+};
+
+const SOME = [
+  '/console/catalog?id=own',
+  '/console/catalog?id=own&tab=tools',
+  '/console/inbox/*?',
+  '/console/projects/*?phase',
+  '/console/runs/*?',
+  '/console/schedules?id',
+  '/console/webhooks?id',
+  '/console/webhooks?id&tab=destinations',
+  '/console/workspace?id&tab=members',
+  '/console/workspace?id&tab=keys',
+  '/console/workspace?id&tab=integrations',
+];
+
+const MARK = 'seen';
+
+/** Every run and every project is a page of the same kind; the views of a page are not, nor is what the workspace made. */
+const kindOf = (address: string): string => {
+  const { pathname, searchParams } = new URL(address);
+  const parts = pathname.split('/').map((part) => (/\d/.test(part) || part.length > 14 ? '*' : part));
+  const values = [...searchParams].map(([name, value]) =>
+    name === 'tab' ? `tab=${value}` : value.includes(MARK) ? `${name}=own` : name,
+  );
+  return `${parts.join('/')}?${values.sort().join('&')}`;
+};
+
+await describeConsole('a viewer', { start }, (stage) => {
+  afterAll(() => receiver?.close());
+
+  const links = (tab: Tab) =>
+    tab.evaluate<string[]>(`[...document.querySelectorAll('a[href^="/console"]')].map(({ href }) => href)`);
+  const loaded = async (tab: Tab) => {
+    await tab.locator('#main').waitFor();
+    await tab.locator('.skeleton:visible').first().waitFor({ state: 'detached' });
+  };
+  const tabsOf = (tab: Tab) => tab.getByRole('tab').all();
+
+  /** Presses whatever can be pressed on the page. @returns what should not have been there */
+  async function pressAll(tab: Tab): Promise<string[]> {
+    const address = tab.url();
+    const main = tab.locator('#main');
+    const buttons = main.locator('button:visible:enabled:not([role="tab"])');
+    const names = await buttons.evaluateAll((all) => all.map((each) => each.textContent.trim() || each.ariaLabel));
+    const found: string[] = [];
+    // A button may be off only because nothing is written yet.
+    const fields = main.locator('form:not([role="search"]) :is(textarea, input, select):visible');
+    for (const name of await fields.evaluateAll((all) => all.map((each) => each.ariaLabel ?? each.id))) {
+      found.push(`a field of a form: ${name}`);
+    }
+    for (const way of await main.locator('a[href$="/new"]:visible').allInnerTexts()) found.push(`a way to ${way}`);
+    for (const name of new Set(names)) {
+      const button = main.getByRole('button', { name: present(name), exact: true }).first();
+      if (!(await button.isVisible()) || (await button.isDisabled())) continue;
+      await button.click({ timeout: 2_000 }).catch(() => undefined);
+      if ((await tab.locator('dialog[open] button[type="submit"]').count()) > 0) found.push(`a form behind ${name}`);
+      await tab.keyboard.press('Escape');
+      if (tab.url() !== address) await tab.goto(address);
+    }
+    return found;
+  }
+
+  // Guards: whoever only looks is not offered what would be refused. It goes wherever a link or a view leads, on every
+  // kind of page, and presses all that there is.
+  test('presses every button that there is, and nothing is refused', async () => {
+    await makeBelongings(stage.service, stage.acme, present(receiver), MARK);
+    const viewer = { ...stage.acme.caller, actor: 'viewer@acme.example' };
+    const { tab, open } = await stage.show({}, { session: sessionFor(viewer, 'viewer') });
+    const faults: string[] = [];
+    tab.on('request', (request) => {
+      if (request.method() !== 'GET')
+        faults.push(`${new URL(tab.url()).pathname}: ${request.method()} ${request.url()}`);
+    });
+    tab.setDefaultTimeout(10_000);
+    await open('/runs');
+    await tab.getByRole('navigation').first().waitFor();
+    const left = await links(tab);
+    const seen = new Set<string>();
+    for (let address = left.shift(); address !== undefined; address = left.shift()) {
+      const kind = kindOf(address);
+      if (seen.has(kind)) continue;
+      seen.add(kind);
+      await tab.goto(address);
+      await loaded(tab);
+      left.push(...(await links(tab)));
+      const views = await tabsOf(tab);
+      for (const view of views) {
+        await view.click();
+        left.push(tab.url());
+      }
+      if (views.length > 0) await tab.goto(address);
+      await loaded(tab);
+      for (const fault of await pressAll(tab)) faults.push(`${address}: ${fault}`);
+    }
+    expect([...new Set(faults)]).toEqual([]);
+    // It was everywhere: a pane of each list, a view of each page.
+    for (const kind of SOME) expect([...seen]).toContain(kind);
+  }, 300_000);
+});
