@@ -10,7 +10,7 @@ import { bytes, plural } from '../../ui/figures.ts';
 import { FileField } from '../../ui/file-field.tsx';
 import { notify, notifyProblem } from '../../ui/notice.tsx';
 
-export const formOf = (files: readonly File[]): FormData => {
+const formOf = (files: readonly File[]): FormData => {
   const form = new FormData();
   for (const file of files) form.append('files', file);
   return form;
