@@ -12,7 +12,7 @@ import {
 } from '../support/fixtures/projects.ts';
 import { INTERNAL_CALLER } from '../support/http/send.ts';
 import { addMember } from '../resources/sign-in/people.ts';
-import { codeOf } from '../support/service/otp.ts';
+import { confirm } from '../support/console/confirm.ts';
 import { eventually, sessionFor } from '../support/service/service.ts';
 import { testAccessibility } from '../support/console/accessible.ts';
 import { describeConsole } from '../support/console/stage.ts';
@@ -149,12 +149,8 @@ await describeConsole('rest', {}, (stage) => {
     await tab.getByRole('region', { name: 'Links between entries' }).getByRole('link', { name: /rye/ }).click();
     await tab.getByText('Rye is dark.').first().waitFor();
     await tab.getByRole('button', { name: 'Delete 1 archived entry' }).click();
-    const demanded = tab.waitForResponse((response) => response.status() === 403);
-    await tab.getByRole('dialog').getByRole('button', { name: 'Delete 1 archived entry' }).click();
-    const { detail } = (await (await demanded).json()) as { detail: { challenge_id: string } };
-    const box = tab.getByRole('dialog', { name: 'Confirm with a code' });
-    await box.getByLabel('Code').fill(codeOf(detail.challenge_id));
-    await box.getByRole('button', { name: 'Confirm' }).click();
+    const dialog = tab.getByRole('dialog');
+    await confirm(tab, () => dialog.getByRole('button', { name: 'Delete 1 archived entry' }).click());
     await tab.getByText('Deleted').first().waitFor();
     expect((await stage.acme.cp('GET', `/v1/memory/entries/${id}`)).status).toBe(404);
   });

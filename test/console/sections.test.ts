@@ -1,8 +1,8 @@
 /** The console's views of everything that is neither run, project nor inbox: what is shown is real, what is pressed works. */
 import { afterAll, expect, test } from '@jest/globals';
-import type { Page as Tab } from 'playwright-core';
 import { present } from '../../src/platform/core/present.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import { confirm } from '../support/console/confirm.ts';
 import { codeOf } from '../support/service/otp.ts';
 import { eventually, startTestService } from '../support/service/service.ts';
 import { testAccessibility } from '../support/console/accessible.ts';
@@ -19,17 +19,6 @@ const start = async () => {
 await describeConsole('sections', { start }, (stage) => {
   const { show } = stage;
   afterAll(() => receiver?.close());
-
-  /** Types the code that the request which is asked about was mailed. */
-  async function confirm(tab: Tab, press: () => Promise<void>): Promise<void> {
-    const demanded = tab.waitForResponse((response) => response.status() === 403);
-    await press();
-    const { detail } = (await (await demanded).json()) as { detail: { challenge_id: string } };
-    const box = tab.getByRole('dialog', { name: 'Confirm with a code' });
-    await box.getByLabel('Code').fill(codeOf(detail.challenge_id));
-    await box.getByRole('button', { name: 'Confirm' }).click();
-    await box.waitFor({ state: 'detached' });
-  }
 
   // Guards: why a webhook fails is found, and what failed is sent again, without a terminal; a secret is shown once.
   test('a webhook is registered, seen failing with what was answered, and sent again', async () => {

@@ -29,6 +29,10 @@ const SOME = [
 
 const MARK = 'seen';
 
+/** How much the page has asked for, and whether it waits for some of it where that would be seen. */
+const STATE = `[performance.getEntriesByType('resource').length,
+  [...document.querySelectorAll('.skeleton')].some((part) => part.checkVisibility())]`;
+
 /** Every run and every project is a page of the same kind; the views of a page are not, nor is what the workspace made. */
 const kindOf = (address: string): string => {
   const { pathname, searchParams } = new URL(address);
@@ -44,9 +48,15 @@ await describeConsole('a viewer', { start }, (stage) => {
 
   const links = (tab: Tab) =>
     tab.evaluate<string[]>(`[...document.querySelectorAll('a[href^="/console"]')].map(({ href }) => href)`);
+  /** Until the page is there, and everything that it asked for. */
   const loaded = async (tab: Tab) => {
     await tab.locator('#main').waitFor();
-    await tab.locator('.skeleton:visible').first().waitFor({ state: 'detached' });
+    let asked = -1;
+    for (let isStill = false; !isStill; await tab.waitForTimeout(100)) {
+      const [now = 0, isLoading] = await tab.evaluate<[number, boolean]>(STATE);
+      isStill = now === asked && !isLoading;
+      asked = now;
+    }
   };
   const tabsOf = (tab: Tab) => tab.getByRole('tab').all();
 

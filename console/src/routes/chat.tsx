@@ -4,10 +4,9 @@ import { Conversation } from '../features/chat/conversation.tsx';
 import { NewThread, Threads } from '../features/chat/threads.tsx';
 import { cx } from '../ui/cx.ts';
 import { Page } from '../ui/page.tsx';
-import type { SectionSearch } from '../ui/section-search.ts';
 
 export function ChatPage() {
-  const { id } = useSearch({ strict: false }) as SectionSearch;
+  const { id } = useSearch({ from: '/chat' });
   return (
     <Page title="Chat" actions={<NewThread />} isFilling>
       <div className="flex min-h-0 flex-1">

@@ -17,8 +17,9 @@ import { Time } from '../../ui/time.tsx';
 import { agentsQuery } from '../runs/queries.ts';
 
 const PATH = '/v1/cost/caps';
-const SCOPES = { workspace: 'The workspace', agent: 'An agent', 'api-key': 'An API key' } as const;
-type Scope = keyof typeof SCOPES;
+const SCOPE_NAMES = ['workspace', 'agent', 'api-key'] as const;
+type Scope = (typeof SCOPE_NAMES)[number];
+const SCOPES: Record<Scope, string> = { workspace: 'The workspace', agent: 'An agent', 'api-key': 'An API key' };
 const PERIODS = ['month', 'day'] as const;
 
 const nameOf = ({ scope, of }: Pick<SpendingCap, 'scope' | 'of'>): string =>
@@ -155,13 +156,13 @@ function NewCapForm({ onClose }: { onClose: () => void }) {
             className="field w-full"
             value={scope}
             onChange={({ target }) => {
-              setScope(target.value as Scope);
+              setScope(SCOPE_NAMES.find((each) => each === target.value) ?? 'workspace');
               setOf('');
             }}
           >
-            {Object.entries(SCOPES).map(([value, label]) => (
+            {SCOPE_NAMES.map((value) => (
               <option key={value} value={value}>
-                {label}
+                {SCOPES[value]}
               </option>
             ))}
           </select>
@@ -193,7 +194,7 @@ function NewCapForm({ onClose }: { onClose: () => void }) {
             {...props}
             className="field w-full"
             value={period}
-            onChange={({ target }) => setPeriod(target.value as typeof period)}
+            onChange={({ target }) => setPeriod(PERIODS.find((each) => each === target.value) ?? 'month')}
           >
             {PERIODS.map((each) => (
               <option key={each}>{each}</option>
