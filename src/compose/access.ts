@@ -54,6 +54,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     log,
   });
   const deployTokenStore = createDeployTokenStore(db);
+  const audit = createAuditStore(db);
   const signIn = createSignIn({
     codes: meteredCodes(codes, meters),
     oidc: createOidc(config),
@@ -65,6 +66,10 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
       ttlMs: config.SESSION_TTL,
     }),
     members: stores.members,
+    noteRole: ({ customerId, email, role }) =>
+      audit.insert([
+        { customerId, actor: 'identity-provider', action: 'members.update', target: { email }, change: { role } },
+      ]),
     secret,
     isMailLogged: config.SMTP_URL === undefined,
   });
@@ -72,7 +77,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     stores,
     apiKeys: createApiKeyService({ store: createApiKeyStore(db), workspaces: stores.workspaces }),
     deployTokens: createDeployTokenService({ store: deployTokenStore, workspaces: stores.workspaces, secret }),
-    audit: createAuditService({ store: createAuditStore(db), log }),
+    audit: createAuditService({ store: audit, log }),
     /** Finds the caller by an access token of the identity provider. */
     identityCaller: createIdentityCaller({
       settings: config,

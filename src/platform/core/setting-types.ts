@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { messageOf } from './causes.ts';
 import { namedKeysIn, secretsIn } from './crypto.ts';
 import { isOneOf } from './one-of.ts';
+import type { Role } from './rights.ts';
 import { PRICE_FORM, tokenPriceIn } from './server-price.ts';
 
 /** `7d`, `30s`, `500ms` -> milliseconds. */
@@ -94,3 +95,17 @@ export const tokenPrice = z
   .optional()
   .refine((text) => !text || tokenPriceIn(text) !== undefined, PRICE_FORM)
   .transform((text) => (text ? tokenPriceIn(text) : undefined));
+
+const ROLE_OF = /^([^=]+)=(admin|member|viewer)$/;
+/** Roles by names: `staff=member,auditors=viewer`. Nobody becomes an owner by a name. */
+export const rolesByName = z
+  .string()
+  .default('')
+  .transform((text, ctx) => {
+    const pairs = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [ROLE_OF.exec(part.trim())]));
+    if (!pairs.every((pair) => pair !== null)) {
+      ctx.addIssue('expects names with a role each, admin, member or viewer: staff=member,auditors=viewer');
+      return z.NEVER;
+    }
+    return new Map(pairs.map(([, name = '', role]) => [name.trim(), role as Exclude<Role, 'owner'>]));
+  });

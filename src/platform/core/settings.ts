@@ -12,6 +12,7 @@ import {
   port,
   providerId,
   retention,
+  rolesByName,
   secret,
   secrets,
   url,
@@ -105,6 +106,15 @@ export const settings = z.object({
   OIDC_ISSUER: url.optional().describe('OpenID provider that people sign in at, instead of by mailed code'),
   OIDC_CLIENT_ID: z.string().min(1).optional().describe('This service as it is known there'),
   OIDC_CLIENT_SECRET: z.string().min(1).optional().describe('Its secret there'),
+  OIDC_SCOPE: z
+    .string()
+    .min(1)
+    .default('openid email')
+    .describe('What the provider is asked for; some need `groups` too'),
+  OIDC_ROLES: rolesByName.describe(
+    'Roles by what the provider says of people, such as `aos-admins=admin,staff=member,auditors=viewer`: the most that is named counts, and only owners sign in without one',
+  ),
+  OIDC_ROLES_CLAIM: z.string().min(1).default('groups').describe('Claim that has those names, a text or a list'),
   SECRETS_KEY: secret.describe('Encrypts stored secrets; older keys after a comma still open what they sealed'),
   SECRETS_KEY_LOST: list.describe(
     'Names of keys that are lost for ever: without them here, nothing starts while something is sealed with them',

@@ -3,7 +3,7 @@
  * who leave at once one stays; each cuts off the sessions that it makes untrue. Queries that look up by a mail address
  * name no workspace, because they ask in which workspaces the address is a member.
  */
-import { and, asc, count, eq, sql } from 'drizzle-orm';
+import { and, asc, count, eq, notInArray, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { first } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
@@ -128,6 +128,29 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
         // before ends.
         await cutOff(customerId, member.email);
         return found(changed);
+      }),
+
+    /**
+     * Makes a member what an identity provider says that it is. Owners are what they are.
+     * @param tell is called where it was something else, in the same transaction
+     */
+    takeRole: (customerId: string, email: string, role: Role, tell: () => Promise<unknown>): Promise<void> =>
+      alone(customerId, async () => {
+        const changed = await db.orm
+          .update(workspaceMembers)
+          .set({ role })
+          .where(
+            and(
+              eq(workspaceMembers.customerId, customerId),
+              eq(workspaceMembers.email, email),
+              notInArray(workspaceMembers.role, ['owner', role]),
+            ),
+          )
+          .returning({ id: workspaceMembers.id });
+        // As above: the session that follows begins after this.
+        if (changed.length === 0) return;
+        await tell();
+        await cutOff(customerId, email);
       }),
 
     /** @throws Problem not_found, owner_required, last_owner */

@@ -4,6 +4,7 @@ import { ConfigError, type Config } from '../../platform/core/config.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { plainFetch } from '../../platform/egress/limits.ts';
 import { addressIn } from '../../platform/core/addresses.ts';
+import { ROLES, type Role } from '../../platform/core/rights.ts';
 import type { Tickets } from './tickets.ts';
 
 type Departure = Omit<Tickets['departure'], 'next'>;
@@ -11,8 +12,22 @@ export type Oidc = NonNullable<ReturnType<typeof createOidc>>;
 
 type OidcSettings = Pick<
   Config,
-  'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'
+  | 'OIDC_ISSUER'
+  | 'OIDC_CLIENT_ID'
+  | 'OIDC_CLIENT_SECRET'
+  | 'OIDC_SCOPE'
+  | 'OIDC_ROLES'
+  | 'OIDC_ROLES_CLAIM'
+  | 'RESPONSE_MAX_MB'
+  | 'RESPONSE_TIMEOUT'
 >;
+
+/** Who signed in at the provider. */
+export interface Arrived {
+  email: string;
+  /** What the provider says that they are; null: nothing that is named; undefined: it is not asked. */
+  role: Role | null | undefined;
+}
 
 /** @returns undefined where people sign in by mailed code @throws ConfigError where the settings are incomplete */
 export function createOidc(settings: OidcSettings) {
@@ -20,6 +35,7 @@ export function createOidc(settings: OidcSettings) {
   if (issuer === undefined) return undefined;
   if (!id || !secret) throw new ConfigError('OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: are needed with OIDC_ISSUER');
 
+  const { OIDC_ROLES: rolesBy, OIDC_ROLES_CLAIM: claim } = settings;
   const address = new URL(issuer);
   // Whoever sets a provider without TLS knows it to be near.
   const execute = address.protocol === 'http:' ? [client.allowInsecureRequests] : [];
@@ -49,7 +65,7 @@ export function createOidc(settings: OidcSettings) {
       };
       const url = client.buildAuthorizationUrl(await provider(), {
         redirect_uri: redirectUri,
-        scope: 'openid email',
+        scope: settings.OIDC_SCOPE,
         state: departure.state,
         nonce: departure.nonce,
         code_challenge: await client.calculatePKCECodeChallenge(departure.codeVerifier),
@@ -60,10 +76,10 @@ export function createOidc(settings: OidcSettings) {
 
     /**
      * @param arrival the address that the browser came back to, with its query
-     * @returns the verified address of who signed in there
+     * @returns who signed in there, by a verified address
      * @throws Problem no_membership without one, identity_unreachable; the client's own errors when a check fails
      */
-    async arrive(arrival: URL, { state, nonce, codeVerifier }: Departure): Promise<string> {
+    async arrive(arrival: URL, { state, nonce, codeVerifier }: Departure): Promise<Arrived> {
       const config = await provider();
       const tokens = await client.authorizationCodeGrant(config, arrival, {
         pkceCodeVerifier: codeVerifier,
@@ -72,12 +88,20 @@ export function createOidc(settings: OidcSettings) {
         idTokenExpected: true,
       });
       const claims = tokens.claims()!;
-      // The provider decides which of the two has the address.
-      const person =
-        claims.email === undefined ? await client.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
+      // The provider decides which of the two has what.
+      const isWhole = claims.email !== undefined && (rolesBy.size === 0 || claims[claim] !== undefined);
+      const person = isWhole
+        ? claims
+        : { ...claims, ...(await client.fetchUserInfo(config, tokens.access_token, claims.sub)) };
       const email = typeof person.email === 'string' && person.email_verified === true && addressIn(person.email);
       if (!email) throw new Problem('no_membership', 'the provider gave no verified e-mail address');
-      return email;
+      return { email, role: rolesBy.size === 0 ? undefined : highestOf(rolesBy, person[claim]) };
     },
   };
+}
+
+/** @returns the most that one of the names gives */
+function highestOf(rolesBy: ReadonlyMap<string, Role>, names: unknown): Role | null {
+  const given = [names].flat().flatMap((name) => (typeof name === 'string' ? (rolesBy.get(name) ?? []) : []));
+  return ROLES.find((role) => given.includes(role)) ?? null;
 }

@@ -16,7 +16,7 @@ import { createKnown } from './known-browsers.ts';
 import { ownPath } from './model.ts';
 import { codePage, emailPage, linkPage, noticePage, signedInPage, signedOutPage, workspacePage } from './pages.ts';
 import type { SignInOutcome, SignInService } from './service.ts';
-import { createTickets } from './tickets.ts';
+import { createTickets, type Tickets } from './tickets.ts';
 
 const MAX_BODY = '10kb';
 const CONSOLE = '/console';
@@ -60,12 +60,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
   const withoutMail = () => (signIn.isMailLogged ? { owner: signIn.localLinks.owner() } : undefined);
 
   /** @param person has shown the address to be theirs; `next` says where to go from here */
-  function finish(
-    request: Request,
-    response: Response,
-    outcome: SignInOutcome,
-    person: { email: string; next: string },
-  ) {
+  function finish(request: Request, response: Response, outcome: SignInOutcome, person: Tickets['choice']) {
     const browser = browserOf(request, response, baseUrl);
     if (outcome.kind === 'choose') {
       const { memberships } = outcome;
@@ -134,7 +129,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
         sendPage(response, 401, (nonce) => codePage(nonce, again));
       });
       if (email === undefined) return;
-      finish(request, response, await signIn.enter(email, shown.workspace), { email, next });
+      finish(request, response, await signIn.enter(email, { workspace: shown.workspace }), { email, next });
     }),
   );
 
@@ -155,7 +150,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       if (oidc) throw new Problem('not_found');
       const { token, workspace } = parsed(Linked, request.body);
       const email = await codes.useLink(token);
-      finish(request, response, await signIn.enter(email, workspace), { email, next: '/login' });
+      finish(request, response, await signIn.enter(email, { workspace }), { email, next: '/login' });
     }),
   );
 
@@ -178,7 +173,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       const { workspace } = parsed(Chosen, request.body);
       const person = tickets.read('choice', ticketOf(request));
       if (!person) throw new Problem('auth_required');
-      finish(request, response, await signIn.enter(person.email, workspace), person);
+      finish(request, response, await signIn.enter(person.email, { ...person, workspace }), person);
     }),
   );
 
@@ -189,14 +184,14 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       const departure = tickets.read('departure', ticketOf(request));
       if (!departure) throw new Problem('auth_required');
       const arrival = browserOf(request, response, baseUrl).urlOf(request.originalUrl);
-      const email = await oidc.arrive(arrival, departure).catch((error: unknown) => {
+      const { email, role } = await oidc.arrive(arrival, departure).catch((error: unknown) => {
         if (error instanceof Problem) throw error;
         // The details are left out, because they contain what the browser brought along.
         const { code, message } = error as Error & { code?: string };
         log.warn({ code, reason: message }, 'a sign-in at the OpenID provider did not succeed');
         throw new Problem('auth_required');
       });
-      finish(request, response, await signIn.enter(email), { email, next: departure.next });
+      finish(request, response, await signIn.enter(email, { role }), { email, role, next: departure.next });
     }),
   );
 

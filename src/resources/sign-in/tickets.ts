@@ -4,6 +4,7 @@
  */
 import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts';
 import { parseJson } from '../../platform/core/json.ts';
+import type { Role } from '../../platform/core/rights.ts';
 import { SIGN_IN_TTL_MS } from './model.ts';
 
 /** Each step needs this of the one before. */
@@ -11,7 +12,7 @@ export interface Tickets {
   /** Kept on the way to the identity provider and back. */
   departure: { state: string; nonce: string; codeVerifier: string; next: string };
   /** Somebody showed this address to be theirs, and is to choose a workspace. */
-  choice: { email: string; next: string };
+  choice: { email: string; next: string; role?: Role | null | undefined };
 }
 
 const signature = (key: string, step: string, payload: string): string =>

@@ -130,7 +130,15 @@ describe.each([
 
 // Guards against: a half-configured provider that is noticed only when somebody wants to sign in.
 test('settings', () => {
-  const none = { ...ANSWER_SETTINGS, OIDC_ISSUER: undefined, OIDC_CLIENT_ID: undefined, OIDC_CLIENT_SECRET: undefined };
+  const none = {
+    ...ANSWER_SETTINGS,
+    OIDC_ISSUER: undefined,
+    OIDC_CLIENT_ID: undefined,
+    OIDC_CLIENT_SECRET: undefined,
+    OIDC_SCOPE: 'openid email',
+    OIDC_ROLES: new Map(),
+    OIDC_ROLES_CLAIM: 'groups',
+  };
   expect(createOidc(none)).toBeUndefined();
   expect(() => createOidc({ ...none, OIDC_ISSUER: 'https://x.example' })).toThrow(/OIDC_CLIENT_ID/);
 });

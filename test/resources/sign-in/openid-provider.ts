@@ -10,6 +10,7 @@ const CLIENT = { OIDC_CLIENT_ID: 'the-service', OIDC_CLIENT_SECRET: 'a-secret-of
 interface Person {
   email?: string;
   email_verified?: boolean;
+  groups?: string | string[];
 }
 
 export interface OpenIdOptions {
@@ -40,7 +41,7 @@ export async function startOpenIdProvider() {
             grant_types: ['authorization_code'],
           },
         ],
-        claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+        claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
         conformIdTokenClaims: !claimsInToken,
         pkce: { required: () => true },
         cookies: { keys: ['a key of the test'] },
