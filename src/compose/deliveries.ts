@@ -1,6 +1,6 @@
 /** Makes what goes out to the world: webhooks of events, and a project's results to output destinations. */
 import { createSpendingNoticeStore } from '../resources/cost/notices/store.ts';
-import { createSpendingTeller } from '../resources/cost/notices/teller.ts';
+import { createSpendingTeller, createSurgeWatch } from '../resources/cost/notices/teller.ts';
 import { meteredDestinations } from '../resources/output-destinations/metered.ts';
 import { createRecipientStore } from '../resources/output-destinations/store/recipients.ts';
 import { createRecipients } from '../resources/output-destinations/recipients.ts';
@@ -51,6 +51,7 @@ export function composeDeliveries(
     }),
   });
   const outputs = { store: destinations, secretBox, deliver, notices, timeoutMs: config.OUTPUT_TIMEOUT };
+  const spending = createSpendingNoticeStore(db);
   return {
     stores: { webhooks, destinations },
     outputs,
@@ -87,8 +88,9 @@ export function composeDeliveries(
         mailer,
         log,
       }),
+      createSurgeWatch(spending),
       createSpendingTeller({
-        store: createSpendingNoticeStore(db),
+        store: spending,
         ownersOf: members.listOwners,
         async destinationsOf(customerId) {
           const rows = await destinations.list(customerId);

@@ -1156,7 +1156,47 @@ export type WebhookOfSpendingThreshold = {
         spent_usd: string | null;
         limit_usd: string | null;
         /**
-         * Whose call had no known price
+         * Of a surge: what an hour costs on average
+         */
+        usual_usd?: string | null;
+        /**
+         * Whose call had no known price; of a surge the dearest
+         */
+        run_id: string | null;
+    };
+};
+
+export type WebhookOfSpendingSurge = {
+    type: 'spending.surge';
+    /**
+     * Unix seconds of this attempt
+     */
+    created_at: number;
+    data: {
+        /**
+         * The same in each attempt
+         */
+        delivery_id: string;
+        /**
+         * In a line
+         */
+        title: string;
+        /**
+         * `workspace.month`, `agent.writer.day`, `api-key.12.month`
+         */
+        cap_id: string | null;
+        /**
+         * Percent of the limit
+         */
+        threshold: number | null;
+        spent_usd: string | null;
+        limit_usd: string | null;
+        /**
+         * Of a surge: what an hour costs on average
+         */
+        usual_usd?: string | null;
+        /**
+         * Whose call had no known price; of a surge the dearest
          */
         run_id: string | null;
     };
@@ -1188,7 +1228,11 @@ export type WebhookOfSpendingUnpriced = {
         spent_usd: string | null;
         limit_usd: string | null;
         /**
-         * Whose call had no known price
+         * Of a surge: what an hour costs on average
+         */
+        usual_usd?: string | null;
+        /**
+         * Whose call had no known price; of a surge the dearest
          */
         run_id: string | null;
     };

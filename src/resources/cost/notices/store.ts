@@ -1,7 +1,7 @@
 /** Statements on what is to be told of spending. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import { MOST_ATTEMPTS, type SpendingTopic } from './model.ts';
+import { MOST_ATTEMPTS, SURGE, USUAL, type SpendingTopic } from './model.ts';
 
 export type SpendingNoticeStore = ReturnType<typeof createSpendingNoticeStore>;
 
@@ -27,6 +27,40 @@ export const SPENDING_BEHIND = {
 };
 
 export const createSpendingNoticeStore = (db: Database) => ({
+  /**
+   * Notes which workspaces have spent several times what is usual in the last hour, each once a day. A run counts to the hour in which
+   * it was accepted, and `limit_usd` of such a notice is what is usual. The index `runs_by_time` serves both sums.
+   */
+  async noteSurges(): Promise<void> {
+    await db.rows(sql`
+      with surged as materialized (
+        select w.customer_id, recent.usd, recent.run_id, usual.usd as usual
+        from workspaces w
+        cross join lateral (
+          select sum(r.cost_usd) as usd, (array_agg(r.id order by r.cost_usd desc))[1] as run_id
+          from runs r where r.customer_id = w.customer_id and r.created_at >= now() - interval '1 hour'
+        ) recent
+        cross join lateral (
+          select avg(hours.usd) as usd, count(*) as hours from (
+            select sum(r.cost_usd) as usd from runs r
+            where r.customer_id = w.customer_id and r.created_at < now() - interval '1 hour'
+              and r.created_at >= now() - make_interval(days => ${USUAL.days}) and recent.usd >= ${SURGE.leastUsd}
+            group by date_trunc('hour', r.created_at) having sum(r.cost_usd) > 0
+          ) hours
+        ) usual
+        where w.status = 'ready' and recent.usd >= ${SURGE.leastUsd} and usual.hours >= ${USUAL.leastHours}
+          and recent.usd > ${SURGE.times} * usual.usd
+      ), noted as (
+        insert into spending_notices (customer_id, key, topic, spent_usd, limit_usd, run_id)
+        select customer_id, 'surge/' || (now() at time zone 'utc')::date, 'surge', usd, round(usual, 8), run_id from surged
+        on conflict do nothing
+        returning customer_id, spent_usd, limit_usd, run_id
+      )
+      insert into log_events (customer_id, kind, topic, subject, run_id, payload)
+      select customer_id, 'spending', 'surge', run_id, run_id, jsonb_build_object('spent_usd', trim_scale(spent_usd)::text,
+        'usual_usd', trim_scale(limit_usd)::text) from noted`);
+  },
+
   /** Takes what is due; whoever dies with it leaves it due again after a time that grows with each attempt. */
   takeDue: (limit: number): Promise<SpendingNotice[]> =>
     db.rows<SpendingNotice>(sql`

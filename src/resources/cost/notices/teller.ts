@@ -3,7 +3,7 @@ import type { Log } from '../../../platform/core/log.ts';
 import type { Mailer } from '../../../platform/mail/mailer.ts';
 import type { SpendingMessage } from '../../output-destinations/send/spending.ts';
 import { capName } from '../caps/model.ts';
-import { SPENDING_EVENTS } from './model.ts';
+import { SPENDING_EVENTS, SURGE_LOOK_MS } from './model.ts';
 import type { SpendingNotice, SpendingNoticeStore } from './store.ts';
 
 interface Destination {
@@ -22,6 +22,16 @@ export interface SpendingTellerDependencies {
 }
 
 const BATCH = 50;
+
+/** Looks for hours that cost too much, but not at each tick. */
+export const createSurgeWatch = ({ noteSurges }: Pick<SpendingNoticeStore, 'noteSurges'>) => {
+  let lookedAt = -Infinity;
+  return async (): Promise<void> => {
+    if (performance.now() - lookedAt < SURGE_LOOK_MS) return;
+    lookedAt = performance.now();
+    await noteSurges();
+  };
+};
 
 /** Who was told, and whose telling was not recorded, is told once more, under the same id. */
 export const createSpendingTeller =
@@ -58,8 +68,20 @@ export const createSpendingTeller =
   };
 
 function messageOf({ id, topic, capId, threshold, spentUsd, limitUsd, runId }: SpendingNotice): SpendingMessage {
-  const data = { cap_id: capId, threshold, spent_usd: spentUsd, limit_usd: limitUsd, run_id: runId };
-  const about = { deliveryId: id, event: SPENDING_EVENTS[topic], data };
+  const isSurge = topic === 'surge';
+  const sums = { spent_usd: spentUsd, limit_usd: isSurge ? null : limitUsd, ...(isSurge && { usual_usd: limitUsd }) };
+  const about = {
+    deliveryId: id,
+    event: SPENDING_EVENTS[topic],
+    data: { cap_id: capId, threshold, ...sums, run_id: runId },
+  };
+  if (isSurge) {
+    return {
+      ...about,
+      heading: `An hour cost ${cents(spentUsd)} USD, where ${cents(limitUsd)} is usual`,
+      text: `Most of it cost run ${runId}. Look: \`aos costs --window 24h\`. What stops it: \`aos costs cap workspace.day <usd>\`, or cancel what runs.`,
+    };
+  }
   if (topic === 'unpriced' || capId === null) {
     return {
       ...about,
@@ -76,3 +98,5 @@ function messageOf({ id, topic, capId, threshold, spentUsd, limitUsd, runId }: S
       : `At 100% what would cost more is refused. Look: \`aos costs caps\`; what the month may come to: \`aos costs forecast\`.`,
   };
 }
+
+const cents = (usd: string | null): string => Number(usd).toFixed(2);

@@ -51,7 +51,8 @@ const Spending = z.object({
   threshold: z.int().nullable().describe('Percent of the limit'),
   spent_usd: z.string().nullable(),
   limit_usd: z.string().nullable(),
-  run_id: z.string().nullable().describe('Whose call had no known price'),
+  usual_usd: z.string().nullable().optional().describe('Of a surge: what an hour costs on average'),
+  run_id: z.string().nullable().describe('Whose call had no known price; of a surge the dearest'),
 });
 
 type SpendingEvent = (typeof SPENDING_EVENTS)[keyof typeof SPENDING_EVENTS];
@@ -85,5 +86,6 @@ export const OUTPUT_WEBHOOKS: Readonly<Record<OutputEvent, Announcement>> = {
   [WAIT_EVENTS.escalated]: announced(WAIT_EVENTS.escalated, 'It is overdue, and others may answer as well', Wait),
   [WAIT_EVENTS.settled]: announced(WAIT_EVENTS.settled, 'It was answered, or what it was about moved on', Wait),
   [SPENDING_EVENTS.threshold]: announced(SPENDING_EVENTS.threshold, 'So much of a cap is spent', Spending),
+  [SPENDING_EVENTS.surge]: announced(SPENDING_EVENTS.surge, 'An hour cost several times what is usual', Spending),
   [SPENDING_EVENTS.unpriced]: announced(SPENDING_EVENTS.unpriced, 'A call had no known price', Spending),
 };
