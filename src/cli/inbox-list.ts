@@ -40,7 +40,10 @@ async function list(options: ListOptions): Promise<void> {
   }
   const reply = await read(service, options);
   if (json) printJson(reply);
-  else printWaits(reply.data, settled);
+  else {
+    printWaits(reply.data, settled);
+    for (const { title } of reply.meta.spending) print(paint('yellow', `\n${oneLine(title)}; look with: aos costs`));
+  }
 }
 
 const read = (service: ServiceClient, { kind, project, settled, limit }: ListOptions): Promise<InboxListResponse> => {

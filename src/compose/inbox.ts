@@ -1,4 +1,5 @@
 /** Makes the inbox: what waits for somebody outside, the answers to it, and the links by which they are given. */
+import { createSpendingNoticeStore } from '../resources/cost/notices/store.ts';
 import { createWaitDetailStore } from '../resources/inbox/detail-store.ts';
 import { createLinkStore } from '../resources/inbox/link-store.ts';
 import { createActionLinks } from '../resources/inbox/links.ts';
@@ -30,6 +31,7 @@ export function composeInbox(
     pages: miniapps,
     effects: lostEffects,
     projects,
+    spendingOf: createSpendingNoticeStore(db).standing,
   });
   const actionLinks = createActionLinks({
     store: createLinkStore(db),

@@ -2384,6 +2384,27 @@ export type GatePolicy = {
     on_timeout?: 'reject' | 'approve' | 'pause' | 'remind';
 };
 
+export type SpendingNotice = {
+    topic: 'threshold' | 'surge' | 'unpriced';
+    /**
+     * In a line
+     */
+    title: string;
+    /**
+     * Whose threshold it is: `workspace.month`
+     */
+    cap_id: string | null;
+    /**
+     * Percent of the limit
+     */
+    threshold: number | null;
+    /**
+     * Whose call had no known price; of a surge the dearest
+     */
+    run_id: string | null;
+    at: string;
+};
+
 export type WaitDetail = {
     id: string;
     kind: 'gate' | 'plan' | 'webhook_gate' | 'question' | 'paused' | 'lost_effect';
@@ -10882,6 +10903,10 @@ export type InboxListResponses = {
                 kind: 'gate' | 'plan' | 'webhook_gate' | 'question' | 'paused' | 'lost_effect';
                 open: number;
             }>;
+            /**
+             * What was told of spending and is still so, the newest first. Nothing of it waits for an answer
+             */
+            spending: Array<SpendingNotice>;
         };
     };
 };

@@ -7,6 +7,7 @@ import { addressOf } from '../api/client.ts';
 import type { Wait } from '../api/types.ts';
 import { asQuery, useInboxLive, waitCountsQuery, waitQuery, waitsQuery } from '../features/inbox/queries.ts';
 import { WAIT_KINDS, type InboxFilters } from '../features/inbox/view.ts';
+import { Spending } from '../features/inbox/spending.tsx';
 import { WaitList } from '../features/inbox/wait-list.tsx';
 import { WaitView } from '../features/inbox/wait-view.tsx';
 import { KIND_WORDS } from '../features/inbox/words.ts';
@@ -52,6 +53,7 @@ export function InboxPage() {
       }
     >
       <div className={cx(waitId !== undefined && 'max-lg:hidden')}>
+        <Spending notices={query.data?.pages[0]?.meta.spending ?? []} />
         <FilterBar filters={filters} onChange={change} />
       </div>
       <div className="flex min-h-0 flex-1">

@@ -144,6 +144,17 @@ const WaitDetail = z
   .meta({ id: 'WaitDetail' });
 export type WaitDetailRow = z.input<typeof WaitDetail>;
 
+const SpendingNotice = z
+  .object({
+    topic: z.enum(['threshold', 'surge', 'unpriced']),
+    title: z.string().describe('In a line'),
+    cap_id: z.string().nullable().describe('Whose threshold it is: `workspace.month`'),
+    threshold: z.int().nullable().describe('Percent of the limit'),
+    run_id: z.string().nullable().describe('Whose call had no known price; of a surge the dearest'),
+    at: Timestamp,
+  })
+  .meta({ id: 'SpendingNotice' });
+
 const InboxQuery = z.object({
   status: z.enum(['open', 'settled']).default('open'),
   kind: z.enum(WAIT_KINDS).optional(),
@@ -173,6 +184,9 @@ export const listWaits = endpoint({
       open: z.int().describe('Of the whole workspace, whatever is listed'),
       overdue: z.int(),
       by_kind: z.array(z.object({ kind: z.enum(WAIT_KINDS), open: z.int() })),
+      spending: z
+        .array(SpendingNotice)
+        .describe('What was told of spending and is still so, the newest first. Nothing of it waits for an answer'),
     }),
   }),
 });

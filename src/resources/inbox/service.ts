@@ -8,6 +8,8 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Claim } from '../../platform/http/once-only.ts';
 import type { Decision, PlanDecision, Seen, Way } from '../projects/model.ts';
+import type { SpendingNoticeStore } from '../cost/notices/store.ts';
+import { headingOf } from '../cost/notices/words.ts';
 import type { ProjectStore } from '../projects/store/index.ts';
 import { alreadyAnswered, changedSince } from '../projects/store/waits.ts';
 import type { LostEffectSettling } from '../runs/store/lost-effects.ts';
@@ -68,6 +70,8 @@ export interface InboxDependencies {
   pages: Pages;
   effects: Effects;
   projects: Pick<ProjectStore, 'delegateGate' | 'remindOfWait'>;
+  /** What was told of spending and is still so. */
+  spendingOf: SpendingNoticeStore['standing'];
 }
 
 /** A wait, with the id of what it is about. */
@@ -77,7 +81,15 @@ const LOST = new Set<ProblemCode>(['gate_not_waiting', 'project_not_paused', 'al
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export const createInboxService = ({ store, details, commands, pages, effects, projects }: InboxDependencies) => {
+export const createInboxService = ({
+  store,
+  details,
+  commands,
+  pages,
+  effects,
+  projects,
+  spendingOf,
+}: InboxDependencies) => {
   const find = async (caller: Caller, waitId: string): Promise<StoredWait> =>
     found(UUID.test(waitId) ? await store.find(caller, waitId) : undefined);
 
@@ -192,10 +204,18 @@ export const createInboxService = ({ store, details, commands, pages, effects, p
   return {
     async list(caller: Caller, query: InboxQuery) {
       const { data, nextCursor } = await store.list(caller, query);
-      const counts = await store.count(caller.customerId);
+      const [counts, standing] = await Promise.all([store.count(caller.customerId), spendingOf(caller.customerId)]);
       const sum = (of: 'open' | 'overdue') => counts.reduce((total, each) => total + each[of], 0);
       const by_kind = counts.map(({ kind, open }) => ({ kind, open }));
-      return { data, meta: { next_cursor: nextCursor, open: sum('open'), overdue: sum('overdue'), by_kind } };
+      const spending = standing.map((notice) => ({
+        topic: notice.topic,
+        title: headingOf(notice),
+        cap_id: notice.capId,
+        threshold: notice.threshold,
+        run_id: notice.runId,
+        at: notice.at,
+      }));
+      return { data, meta: { next_cursor: nextCursor, open: sum('open'), overdue: sum('overdue'), by_kind, spending } };
     },
 
     get: async (caller: Caller, waitId: string) => describe(caller, await find(caller, waitId)),

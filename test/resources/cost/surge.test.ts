@@ -19,9 +19,9 @@ const tell = () => service.services.tellPauses(AbortSignal.timeout(30_000));
 async function spent(
   name: string,
   ...hours: number[]
-): Promise<{ told: () => Promise<unknown[]>; mailed: () => string[] }> {
-  const { caller } = await service.tenant(`acc_surge_${name}`);
-  const { customerId } = caller;
+): Promise<{ inbox: () => Promise<unknown[]>; told: () => Promise<unknown[]>; mailed: () => string[] }> {
+  const tenant = await service.tenant(`acc_surge_${name}`);
+  const { customerId } = tenant.caller;
   const owner = `owner-of-${name}@surge.example`;
   await addMember(service, customerId, owner, 'owner');
   for (const [i, usd] of hours.entries()) {
@@ -34,6 +34,7 @@ async function spent(
   // The newest is in the last hour whenever the test runs.
   await rows(sql`update runs set created_at = now() where id = ${`${name}-${hours.length - 1}`}`);
   return {
+    inbox: async () => (await tenant.cp('GET', '/v1/inbox')).body.meta.spending,
     told: () =>
       rows(sql`
         select topic, trim_scale(spent_usd)::text as spent, trim_scale(limit_usd)::text as usual, run_id as run
@@ -62,6 +63,11 @@ test('an hour that costs more than five times what is usual', async () => {
   await tell();
   expect(await loud.told()).toEqual([{ topic: 'surge', spent: '3', usual: '0.5', run: 'loud-28' }]);
   expect(loud.mailed()).toEqual(['An hour cost 3.00 USD, where 0.50 is usual']);
+  // Told in the inbox too, of which nothing waits.
+  expect(await loud.inbox()).toEqual([
+    expect.objectContaining({ topic: 'surge', title: 'An hour cost 3.00 USD, where 0.50 is usual', run_id: 'loud-28' }),
+  ]);
+  expect(await usual.inbox()).toEqual([]);
   for (const other of [usual, little, young, idle]) expect(await other.told()).toEqual([]);
   expect(await rows(sql`select topic, payload from log_events where kind = 'spending'`)).toEqual([
     { topic: 'surge', payload: { spent_usd: '3', usual_usd: '0.5' } },

@@ -72,6 +72,9 @@ test('thresholds', async () => {
   await Promise.all([tell(), tell()]);
   await tell();
   const first = '2% of the cap of the workspace a month is spent: 0.03 of 1.2 USD';
+  const inInbox = async () =>
+    (await acme.cp('GET', '/v1/inbox')).body.meta.spending.map((told: { title: string }) => told.title);
+  expect(await inInbox()).toEqual([first]);
   expect(mailed()).toEqual([first]);
   expect(heard()).toEqual([
     {
@@ -96,7 +99,9 @@ test('thresholds', async () => {
   await tell();
   expect(mailed()).toHaveLength(3);
   expect(mailed()[2]).toMatch(/^5% .* 0\.06 of 1\.1 USD$/);
+  expect(await inInbox()).toEqual([mailed()[2]]);
   await cap('workspace.month', { limit_usd: '5', alert_at: [] });
+  expect(await inInbox()).toEqual([]);
   await work();
   await tell();
   expect(mailed()).toHaveLength(3);

@@ -18,6 +18,12 @@ export interface SpendingNotice {
   toldTo: string[];
 }
 
+/** What a notice says, whoever is told of it. */
+export type StandingNotice = Pick<
+  SpendingNotice,
+  'topic' | 'capId' | 'threshold' | 'spentUsd' | 'limitUsd' | 'runId'
+> & { at: Date };
+
 const IS_DUE = sql`told_at is null and due_at <= now()`;
 
 export const SPENDING_BEHIND = {
@@ -60,6 +66,22 @@ export const createSpendingNoticeStore = (db: Database) => ({
       select customer_id, 'spending', 'surge', run_id, run_id, jsonb_build_object('spent_usd', trim_scale(spent_usd)::text,
         'usual_usd', trim_scale(limit_usd)::text) from noted`);
   },
+
+  /**
+   * @returns what was told and is still so: of each cap the highest threshold that is crossed in this period and by this limit, and
+   * what else was noted within a day; the newest first
+   */
+  standing: (customerId: string): Promise<StandingNotice[]> =>
+    db.rows<StandingNotice>(sql`
+      select * from (
+        select distinct on (n.topic, n.cap_id) n.topic, n.cap_id as "capId", n.threshold, trim_scale(n.spent_usd)::text as "spentUsd",
+          trim_scale(n.limit_usd)::text as "limitUsd", n.run_id as "runId", n.created_at as at
+        from spending_notices n left join budgets b on b.id = 'cap:' || n.customer_id || ':' || n.cap_id and b.customer_id = n.customer_id
+        where n.customer_id = ${customerId} and case n.topic
+          when 'threshold' then n.limit_usd = b.limit_usd and n.period_start = date_trunc(b.period, now() at time zone 'utc')::date
+          else n.created_at > now() - interval '1 day' end
+        order by n.topic, n.cap_id, n.threshold desc, n.created_at desc
+      ) told order by at desc`),
 
   /** Takes what is due; whoever dies with it leaves it due again after a time that grows with each attempt. */
   takeDue: (limit: number): Promise<SpendingNotice[]> =>

@@ -2,9 +2,9 @@
 import type { Log } from '../../../platform/core/log.ts';
 import type { Mailer } from '../../../platform/mail/mailer.ts';
 import type { SpendingMessage } from '../../output-destinations/send/spending.ts';
-import { capName } from '../caps/model.ts';
-import { SPENDING_EVENTS, SURGE_LOOK_MS } from './model.ts';
-import type { SpendingNotice, SpendingNoticeStore } from './store.ts';
+import { SURGE_LOOK_MS } from './model.ts';
+import type { SpendingNoticeStore } from './store.ts';
+import { messageOf } from './words.ts';
 
 interface Destination {
   id: string;
@@ -66,37 +66,3 @@ export const createSpendingTeller =
       await store.finish(notice, areAll);
     }
   };
-
-function messageOf({ id, topic, capId, threshold, spentUsd, limitUsd, runId }: SpendingNotice): SpendingMessage {
-  const isSurge = topic === 'surge';
-  const sums = { spent_usd: spentUsd, limit_usd: isSurge ? null : limitUsd, ...(isSurge && { usual_usd: limitUsd }) };
-  const about = {
-    deliveryId: id,
-    event: SPENDING_EVENTS[topic],
-    data: { cap_id: capId, threshold, ...sums, run_id: runId },
-  };
-  if (isSurge) {
-    return {
-      ...about,
-      heading: `An hour cost ${cents(spentUsd)} USD, where ${cents(limitUsd)} is usual`,
-      text: `Most of it cost run ${runId}. Look: \`aos costs --window 24h\`. What stops it: \`aos costs cap workspace.day <usd>\`, or cancel what runs.`,
-    };
-  }
-  if (topic === 'unpriced' || capId === null) {
-    return {
-      ...about,
-      heading: 'Something is spent that is not counted',
-      text: `A call of run ${runId} had no known price. What it cost is in no sum, and no cap stops it. Say what the model costs: \`aos doctor\` tells where; 0 is a price.`,
-    };
-  }
-  const isOver = threshold !== null && threshold >= 100;
-  return {
-    ...about,
-    heading: `${threshold}% of ${capName(capId)} is spent: ${spentUsd} of ${limitUsd} USD`,
-    text: isOver
-      ? `What would cost more is refused. Raise it with \`aos costs cap ${capId} <usd>\`, or PUT /v1/cost/caps/${capId}.`
-      : `At 100% what would cost more is refused. Look: \`aos costs caps\`; what the month may come to: \`aos costs forecast\`.`,
-  };
-}
-
-const cents = (usd: string | null): string => Number(usd).toFixed(2);
