@@ -20,7 +20,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'chat.turn': 'for calls by voice, which clients with a microphone make',
   'events.list': 'each run and project shows its own, from the stream',
   'manifests.apply': 'files in git are applied from where they are, with `aos apply`',
-  'manifests.export': '`aos export` writes them into a folder',
   'manifests.plan': '`aos plan` compares the files of a folder',
   'projects.events': 'the page of a project shows its phases, steps and attempts, which are made of them',
   'projects.subtaskEvents': 'the attempts of a step',

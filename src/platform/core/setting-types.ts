@@ -96,16 +96,22 @@ export const tokenPrice = z
   .refine((text) => !text || tokenPriceIn(text) !== undefined, PRICE_FORM)
   .transform((text) => (text ? tokenPriceIn(text) : undefined));
 
-const ROLE_OF = /^([^=]+)=(admin|member|viewer)$/;
+const ROLE_OF = /^([^=]+)=(\w+)$/;
+const NAMED_ROLES = ['admin', 'member', 'viewer'] as const satisfies readonly Role[];
 /** Roles by names: `staff=member,auditors=viewer`. Nobody becomes an owner by a name. */
 export const rolesByName = z
   .string()
   .default('')
   .transform((text, ctx) => {
-    const pairs = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [ROLE_OF.exec(part.trim())]));
-    if (!pairs.every((pair) => pair !== null)) {
-      ctx.addIssue('expects names with a role each, admin, member or viewer: staff=member,auditors=viewer');
-      return z.NEVER;
+    const roles = new Map<string, Role>();
+    for (const part of text.split(',').filter((each) => each.trim() !== '')) {
+      const [, name = '', named] = ROLE_OF.exec(part.trim()) ?? [];
+      const role = NAMED_ROLES.find((each) => each === named);
+      if (role === undefined) {
+        ctx.addIssue('expects names with a role each, admin, member or viewer: staff=member,auditors=viewer');
+        return z.NEVER;
+      }
+      roles.set(name.trim(), role);
     }
-    return new Map(pairs.map(([, name = '', role]) => [name.trim(), role as Exclude<Role, 'owner'>]));
+    return roles;
   });

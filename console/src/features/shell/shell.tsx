@@ -25,10 +25,7 @@ const focusSearch = (): boolean => {
 export function Shell() {
   const session = useSession();
   const navigate = useNavigate();
-  useEffect(() => {
-    const stop = startLive(session.workspace_id);
-    return stop;
-  }, [session.workspace_id]);
+  useEffect(() => void startLive(session.workspace_id), [session.workspace_id]);
   const [open, setOpen] = useState<'palette' | 'keys'>();
   const keys = useMemo<KeyMap>(
     () => ({
