@@ -19,6 +19,9 @@ export const DEPLOYER = 'deployer';
 export const SESSION_ROLES = [...ROLES, DEPLOYER] as const;
 export type SessionRole = (typeof SESSION_ROLES)[number];
 
+/** An identity provider may say that somebody is one of these; nobody becomes an owner so, and an owner stays one. */
+export const SAID_ROLES = ['admin', 'member', 'viewer'] as const satisfies readonly Role[];
+
 interface Grant {
   roles: readonly SessionRole[];
   /** The right exists only in the workspace that operates the deployment. */

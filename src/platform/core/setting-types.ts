@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { messageOf } from './causes.ts';
 import { namedKeysIn, secretsIn } from './crypto.ts';
 import { isOneOf } from './one-of.ts';
-import type { Role } from './rights.ts';
+import { SAID_ROLES, type Role } from './rights.ts';
 import { PRICE_FORM, tokenPriceIn } from './server-price.ts';
 
 /** `7d`, `30s`, `500ms` -> milliseconds. */
@@ -97,7 +97,6 @@ export const tokenPrice = z
   .transform((text) => (text ? tokenPriceIn(text) : undefined));
 
 const ROLE_OF = /^([^=]+)=(\w+)$/;
-const NAMED_ROLES = ['admin', 'member', 'viewer'] as const satisfies readonly Role[];
 /** Roles by names: `staff=member,auditors=viewer`. Nobody becomes an owner by a name. */
 export const rolesByName = z
   .string()
@@ -106,7 +105,7 @@ export const rolesByName = z
     const roles = new Map<string, Role>();
     for (const part of text.split(',').filter((each) => each.trim() !== '')) {
       const [, name = '', named] = ROLE_OF.exec(part.trim()) ?? [];
-      const role = NAMED_ROLES.find((each) => each === named);
+      const role = SAID_ROLES.find((each) => each === named);
       if (role === undefined) {
         ctx.addIssue('expects names with a role each, admin, member or viewer: staff=member,auditors=viewer');
         return z.NEVER;

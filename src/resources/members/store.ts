@@ -3,11 +3,11 @@
  * who leave at once one stays; each cuts off the sessions that it makes untrue. Queries that look up by a mail address
  * name no workspace, because they ask in which workspaces the address is a member.
  */
-import { and, asc, count, eq, notInArray, sql } from 'drizzle-orm';
+import { and, asc, count, eq, inArray, ne, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { first } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
-import { isOwner, type Role } from '../../platform/core/rights.ts';
+import { isOwner, SAID_ROLES, type Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { formerMembers, workspaceMembers, workspaces } from '../workspaces/table.ts';
@@ -143,7 +143,8 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
             and(
               eq(workspaceMembers.customerId, customerId),
               eq(workspaceMembers.email, email),
-              notInArray(workspaceMembers.role, ['owner', role]),
+              inArray(workspaceMembers.role, SAID_ROLES),
+              ne(workspaceMembers.role, role),
             ),
           )
           .returning({ id: workspaceMembers.id });
