@@ -1,5 +1,6 @@
 /** Makes the inbox: what waits for somebody outside, the answers to it, and the links by which they are given. */
 import { createSpendingNoticeStore } from '../resources/cost/notices/store.ts';
+import { createStandingNotices } from '../resources/cost/notices/words.ts';
 import { createWaitDetailStore } from '../resources/inbox/detail-store.ts';
 import { createLinkStore } from '../resources/inbox/link-store.ts';
 import { createActionLinks } from '../resources/inbox/links.ts';
@@ -31,7 +32,7 @@ export function composeInbox(
     pages: miniapps,
     effects: lostEffects,
     projects,
-    spendingOf: createSpendingNoticeStore(db).standing,
+    spendingOf: createStandingNotices(createSpendingNoticeStore(db)),
   });
   const actionLinks = createActionLinks({
     store: createLinkStore(db),

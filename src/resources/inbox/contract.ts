@@ -154,6 +154,7 @@ const SpendingNotice = z
     at: Timestamp,
   })
   .meta({ id: 'SpendingNotice' });
+export type SpendingNoticeRow = z.input<typeof SpendingNotice>;
 
 const InboxQuery = z.object({
   status: z.enum(['open', 'settled']).default('open'),

@@ -8,13 +8,11 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Claim } from '../../platform/http/once-only.ts';
 import type { Decision, PlanDecision, Seen, Way } from '../projects/model.ts';
-import type { SpendingNoticeStore } from '../cost/notices/store.ts';
-import { headingOf } from '../cost/notices/words.ts';
 import type { ProjectStore } from '../projects/store/index.ts';
 import { alreadyAnswered, changedSince } from '../projects/store/waits.ts';
 import type { LostEffectSettling } from '../runs/store/lost-effects.ts';
 import { choicesOf } from './choices.ts';
-import type { AnswerRequest, Delegation, InboxQuery, WaitDetailRow, WaitRow } from './contract.ts';
+import type { AnswerRequest, Delegation, InboxQuery, SpendingNoticeRow, WaitDetailRow, WaitRow } from './contract.ts';
 import type { WaitDetailStore } from './detail-store.ts';
 import { isApiKey, REMINDED_FOR_MS } from './model.ts';
 import type { InboxStore } from './store.ts';
@@ -71,7 +69,7 @@ export interface InboxDependencies {
   effects: Effects;
   projects: Pick<ProjectStore, 'delegateGate' | 'remindOfWait'>;
   /** What was told of spending and is still so. */
-  spendingOf: SpendingNoticeStore['standing'];
+  spendingOf: (customerId: string) => Promise<SpendingNoticeRow[]>;
 }
 
 /** A wait, with the id of what it is about. */
@@ -204,17 +202,9 @@ export const createInboxService = ({
   return {
     async list(caller: Caller, query: InboxQuery) {
       const { data, nextCursor } = await store.list(caller, query);
-      const [counts, standing] = await Promise.all([store.count(caller.customerId), spendingOf(caller.customerId)]);
+      const [counts, spending] = await Promise.all([store.count(caller.customerId), spendingOf(caller.customerId)]);
       const sum = (of: 'open' | 'overdue') => counts.reduce((total, each) => total + each[of], 0);
       const by_kind = counts.map(({ kind, open }) => ({ kind, open }));
-      const spending = standing.map((notice) => ({
-        topic: notice.topic,
-        title: headingOf(notice),
-        cap_id: notice.capId,
-        threshold: notice.threshold,
-        run_id: notice.runId,
-        at: notice.at,
-      }));
       return { data, meta: { next_cursor: nextCursor, open: sum('open'), overdue: sum('overdue'), by_kind, spending } };
     },
 

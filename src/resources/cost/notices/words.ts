@@ -2,7 +2,7 @@
 import type { SpendingMessage } from '../../output-destinations/send/spending.ts';
 import { capName } from '../caps/model.ts';
 import { SPENDING_EVENTS } from './model.ts';
-import type { SpendingNotice, StandingNotice } from './store.ts';
+import type { SpendingNotice, SpendingNoticeStore, StandingNotice } from './store.ts';
 
 const cents = (usd: string | null): string => Number(usd).toFixed(2);
 
@@ -48,3 +48,16 @@ export function messageOf(notice: SpendingNotice): SpendingMessage {
     data: { cap_id: capId, threshold, ...sums, run_id: runId },
   };
 }
+
+/** @returns what was told and is still so, for people to read */
+export const createStandingNotices =
+  ({ standing }: Pick<SpendingNoticeStore, 'standing'>) =>
+  async (customerId: string) =>
+    (await standing(customerId)).map((notice) => ({
+      topic: notice.topic,
+      title: headingOf(notice),
+      cap_id: notice.capId,
+      threshold: notice.threshold,
+      run_id: notice.runId,
+      at: notice.at,
+    }));
