@@ -7,7 +7,7 @@ import type { SpendingNotice, SpendingNoticeStore, StandingNotice } from './stor
 const cents = (usd: string | null): string => Number(usd).toFixed(2);
 
 /** @returns it in a line */
-export function headingOf({
+function headingOf({
   topic,
   capId,
   threshold,
