@@ -7,13 +7,7 @@ import type { SpendingNotice, SpendingNoticeStore, StandingNotice } from './stor
 const cents = (usd: string | null): string => Number(usd).toFixed(2);
 
 /** @returns it in a line */
-function headingOf({
-  topic,
-  capId,
-  threshold,
-  spentUsd,
-  limitUsd,
-}: Omit<StandingNotice, 'at' | 'runId'>): string {
+function headingOf({ topic, capId, threshold, spentUsd, limitUsd }: Omit<StandingNotice, 'at' | 'runId'>): string {
   if (topic === 'surge') return `An hour cost ${cents(spentUsd)} USD, where ${cents(limitUsd)} is usual`;
   if (topic === 'unpriced' || capId === null) return 'Something is spent that is not counted';
   return `${threshold}% of ${capName(capId)} is spent: ${spentUsd} of ${limitUsd} USD`;
