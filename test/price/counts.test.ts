@@ -1,0 +1,170 @@
+/**
+ * What work takes that does not depend on the machine: statements, which are trips to the database, and events in histories of
+ * Temporal. A number that changes is changed here too, so that whoever changes it sees what they have added.
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import proto from '@temporalio/proto';
+import { present } from '../../src/platform/core/present.ts';
+import { recordStatements, type Statement } from '../support/database/statements.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import { agentStep, gateStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+
+let receiver: WebhookReceiver;
+let service: TestService;
+let acme: Tenant;
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  service = await startTestService({
+    env: { HOUSEKEEPING_INTERVAL: '1h', EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' },
+  });
+  acme = await service.tenant('acc_price');
+  // What is asked once and remembered is asked now.
+  await acme.run({ agent: 'assistant', prompt: 'Say something.' });
+  await makeTemplate(acme, 'priced', [
+    phaseSpec('draft', [agentStep('write'), agentStep('check')]),
+    phaseSpec('release', [gateStep('approve'), agentStep('publish')], { depends_on: ['draft'] }),
+  ]);
+  await project();
+});
+afterAll(async () => {
+  await service?.close();
+  await receiver?.close();
+});
+
+/** Marks what the test asks itself. */
+const LOOK = '/* a look of the test */';
+const isOfService = ({ text }: Statement): boolean => !text.includes(LOOK);
+/** What happens beside, such as a round of housekeeping, only ever adds: of several times the least counts. */
+const TIMES = 4;
+
+/** @returns how many statements each part of the work takes, the least of several times, and what the work gave the last time */
+async function least<T>(
+  parts: (count: (part: () => Promise<unknown>) => Promise<number>) => Promise<[T, number[]]>,
+): Promise<[T, number[]]> {
+  const count = async (part: () => Promise<unknown>) => (await recordStatements(part)).filter(isOfService).length;
+  let [made, counts] = await parts(count);
+  for (let time = 1; time < TIMES; time++) {
+    const [again, more] = await parts(count);
+    made = again;
+    counts = counts.map((n, i) => Math.min(n, more[i] ?? n));
+  }
+  return [made, counts];
+}
+
+const handle = (workflowId: string) => service.runtime.temporal.client.workflow.getHandle(workflowId);
+const ended = (workflowId: string) => handle(workflowId).result();
+
+/** What a history has besides its workflow tasks, of which there are more or fewer with what comes at once. */
+async function historyOf(workflowId: string): Promise<Record<string, number>> {
+  const { events } = await handle(workflowId).fetchHistory();
+  const counts: Record<string, number> = {};
+  for (const { eventType } of present(events)) {
+    const name = proto.temporal.api.enums.v1.EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '').toLowerCase() ?? '';
+    if (!name.startsWith('workflow_task_')) counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const ONE_ACTIVITY = {
+  activity_task_completed: 1,
+  activity_task_scheduled: 1,
+  activity_task_started: 1,
+  workflow_execution_completed: 1,
+  workflow_execution_started: 1,
+};
+
+async function dispatch(): Promise<string> {
+  const { body } = await acme.api('POST', '/v1/runs', { agent: 'assistant', prompt: 'Say something.' });
+  return body.run_id;
+}
+
+// Guards: accepting a run is two statements, the key and the row; doing it is four, and one activity.
+test('a run', async () => {
+  const [run, counts] = await least(async (count) => {
+    let id = '';
+    const accepting = await count(async () => (id = await dispatch()));
+    return [id, [accepting, await count(() => ended(`run-${id}`))]];
+  });
+  expect(counts).toEqual([2, 4]);
+  expect(await historyOf(`run-${run}`)).toEqual(ONE_ACTIVITY);
+});
+
+/** Runs a project to its gate, approves it, and waits for its end. @returns its id */
+async function project(): Promise<string> {
+  const id = await startProject(acme, 'priced');
+  const wait = await eventually(async () => {
+    const [one] = await service.runtime.db.rows<{ id: string }>(
+      sql`select ${sql.raw(LOOK)} id from waits where project_id = ${id} and settled_at is null and kind = 'gate'`,
+    );
+    return present(one).id;
+  });
+  await acme.cp('POST', `/v1/inbox/${wait}/answer`, { answer: 'approve', revision: 1 });
+  await ended(`project-${id}`);
+  return id;
+}
+
+// Guards: the same of a project: three runs and a gate in two phases, from the request to the end, with its answer.
+test('a project of two phases, three steps and a gate', async () => {
+  const [id, counts] = await least(async (count) => {
+    let made = '';
+    const all = await count(async () => (made = await project()));
+    return [made, [all]];
+  });
+  expect(counts).toEqual([123]);
+  expect(await historyOf(`project-${id}`)).toEqual({
+    child_workflow_execution_completed: 2,
+    child_workflow_execution_started: 2,
+    external_workflow_execution_signaled: 1,
+    marker_recorded: 3,
+    signal_external_workflow_execution_initiated: 1,
+    start_child_workflow_execution_initiated: 2,
+    workflow_execution_completed: 1,
+    workflow_execution_signaled: 1,
+    workflow_execution_started: 1,
+    workflow_execution_update_accepted: 1,
+    workflow_execution_update_completed: 1,
+  });
+  expect(await historyOf(`project-${id}/draft/1`)).toEqual({
+    child_workflow_execution_completed: 2,
+    child_workflow_execution_started: 2,
+    marker_recorded: 3,
+    start_child_workflow_execution_initiated: 2,
+    workflow_execution_completed: 1,
+    workflow_execution_started: 1,
+  });
+  expect(await historyOf(`project-${id}/release/1`)).toEqual({
+    child_workflow_execution_completed: 1,
+    child_workflow_execution_started: 1,
+    external_workflow_execution_signaled: 1,
+    marker_recorded: 3,
+    signal_external_workflow_execution_initiated: 1,
+    start_child_workflow_execution_initiated: 1,
+    workflow_execution_completed: 1,
+    workflow_execution_signaled: 1,
+    workflow_execution_started: 1,
+  });
+});
+
+// Guards: an event that somebody is told of costs the run that it is of no statement until it has ended.
+test('a webhook', async () => {
+  await acme.api('POST', '/v1/webhooks', { url: receiver.url, events: ['run.succeeded'] });
+  const [delivery, counts] = await least(async (count) => {
+    let run = '';
+    let made = '';
+    const accepting = await count(async () => (run = await dispatch()));
+    const all = await count(async () => {
+      await ended(`run-${run}`);
+      made = await eventually(async () => {
+        const [one] = await service.runtime.db.rows<{ id: string }>(sql`
+          select ${sql.raw(LOOK)} id from webhook_deliveries where event_key like ${`%${run}%`} and status = 'delivered'`);
+        return present(one).id;
+      });
+      await ended(`webhook-${made}`);
+    });
+    return [made, [accepting, all]];
+  });
+  expect(counts).toEqual([2, 17]);
+  expect(await historyOf(`webhook-${delivery}`)).toEqual(ONE_ACTIVITY);
+});
