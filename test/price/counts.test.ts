@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import proto from '@temporalio/proto';
 import { present } from '../../src/platform/core/present.ts';
 import { recordStatements, type Statement } from '../support/database/statements.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
@@ -60,19 +59,22 @@ const ended = (workflowId: string) => handle(workflowId).result();
 async function historyOf(workflowId: string): Promise<Record<string, number>> {
   const { events } = await handle(workflowId).fetchHistory();
   const counts: Record<string, number> = {};
-  for (const { eventType } of present(events)) {
-    const name = proto.temporal.api.enums.v1.EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '').toLowerCase() ?? '';
-    if (!name.startsWith('workflow_task_')) counts[name] = (counts[name] ?? 0) + 1;
+  for (const event of present(events)) {
+    // Each has the attributes of its kind, and no others.
+    const [kind = ''] = Object.keys(event).filter((name) => name.endsWith('EventAttributes'));
+    if (kind.startsWith('workflowTask')) continue;
+    const name = kind.replace('EventAttributes', '');
+    counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;
 }
 
 const ONE_ACTIVITY = {
-  activity_task_completed: 1,
-  activity_task_scheduled: 1,
-  activity_task_started: 1,
-  workflow_execution_completed: 1,
-  workflow_execution_started: 1,
+  activityTaskCompleted: 1,
+  activityTaskScheduled: 1,
+  activityTaskStarted: 1,
+  workflowExecutionCompleted: 1,
+  workflowExecutionStarted: 1,
 };
 
 async function dispatch(): Promise<string> {
@@ -114,36 +116,36 @@ test('a project of two phases, three steps and a gate', async () => {
   });
   expect(counts).toEqual([123]);
   expect(await historyOf(`project-${id}`)).toEqual({
-    child_workflow_execution_completed: 2,
-    child_workflow_execution_started: 2,
-    external_workflow_execution_signaled: 1,
-    marker_recorded: 3,
-    signal_external_workflow_execution_initiated: 1,
-    start_child_workflow_execution_initiated: 2,
-    workflow_execution_completed: 1,
-    workflow_execution_signaled: 1,
-    workflow_execution_started: 1,
-    workflow_execution_update_accepted: 1,
-    workflow_execution_update_completed: 1,
+    childWorkflowExecutionCompleted: 2,
+    childWorkflowExecutionStarted: 2,
+    externalWorkflowExecutionSignaled: 1,
+    markerRecorded: 3,
+    signalExternalWorkflowExecutionInitiated: 1,
+    startChildWorkflowExecutionInitiated: 2,
+    workflowExecutionCompleted: 1,
+    workflowExecutionSignaled: 1,
+    workflowExecutionStarted: 1,
+    workflowExecutionUpdateAccepted: 1,
+    workflowExecutionUpdateCompleted: 1,
   });
   expect(await historyOf(`project-${id}/draft/1`)).toEqual({
-    child_workflow_execution_completed: 2,
-    child_workflow_execution_started: 2,
-    marker_recorded: 3,
-    start_child_workflow_execution_initiated: 2,
-    workflow_execution_completed: 1,
-    workflow_execution_started: 1,
+    childWorkflowExecutionCompleted: 2,
+    childWorkflowExecutionStarted: 2,
+    markerRecorded: 3,
+    startChildWorkflowExecutionInitiated: 2,
+    workflowExecutionCompleted: 1,
+    workflowExecutionStarted: 1,
   });
   expect(await historyOf(`project-${id}/release/1`)).toEqual({
-    child_workflow_execution_completed: 1,
-    child_workflow_execution_started: 1,
-    external_workflow_execution_signaled: 1,
-    marker_recorded: 3,
-    signal_external_workflow_execution_initiated: 1,
-    start_child_workflow_execution_initiated: 1,
-    workflow_execution_completed: 1,
-    workflow_execution_signaled: 1,
-    workflow_execution_started: 1,
+    childWorkflowExecutionCompleted: 1,
+    childWorkflowExecutionStarted: 1,
+    externalWorkflowExecutionSignaled: 1,
+    markerRecorded: 3,
+    signalExternalWorkflowExecutionInitiated: 1,
+    startChildWorkflowExecutionInitiated: 1,
+    workflowExecutionCompleted: 1,
+    workflowExecutionSignaled: 1,
+    workflowExecutionStarted: 1,
   });
 });
 
