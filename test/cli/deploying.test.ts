@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => deploy.close());
 
-const SECRETS = { TEAM_HOOK: 'https://hooks.slack.com/services/T0/B0/first', SIGNING: 'a-signing-secret-0123' };
+const SECRETS = { TEAM_HOOK: 'https://hooks.slack.com/services/T0/B0/part', SIGNING: 'a-signing-secret-0123' };
 
 async function everyKind(): Promise<void> {
   await deploy.file('agents/scribe.yaml', 'slug: scribe\nprompt: You write.\nallowed_tools: [load_skill]\n');

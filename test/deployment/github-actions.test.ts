@@ -45,7 +45,7 @@ beforeAll(async () => {
   context = {
     'vars.AOS_URL': service.baseUrl,
     'secrets.AOS_DEPLOY_TOKEN': body.token,
-    'secrets.TEAM_SLACK_HOOK': 'https://hooks.slack.com/services/T0/B0/secret',
+    'secrets.TEAM_SLACK_HOOK': 'https://hooks.slack.com/services/T0/B0/part',
   };
 });
 afterAll(async () => {

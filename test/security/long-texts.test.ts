@@ -125,11 +125,14 @@ test.each<[string, (n: number) => [schema: Record<string, unknown>, value: unkno
   ['patterns', (n) => [{ title: `${n}`, properties: patterns }, {}]],
   ['references', (n) => [{ title: `${n}`, ...repeated }, Array.from({ length: 600 }, () => 'b')]],
 ])('a small schema of %s is checked elsewhere', async (_, made) => {
-  const [schema, value] = made(1);
+  const [schema, value] = made(0);
   expect([JSON.stringify(schema).length, JSON.stringify(value).length].filter((size) => size > 5_000)).toEqual([]);
-  await findValueProblem(...made(2), 'output');
-  const stall = await stallDuring(() => findValueProblem(schema, value, 'output'));
-  const here = await timeOf(() => checkValue(...made(3), 'output'));
+  await findValueProblem(...made(1), 'output');
+  // Another process may hold this one up too, but not each time. No schema was seen before.
+  const stalls: number[] = [];
+  for (const n of [2, 3, 4]) stalls.push(await stallDuring(() => findValueProblem(...made(n), 'output')));
+  const stall = Math.min(...stalls);
+  const here = await timeOf(() => checkValue(...made(5), 'output'));
   expect(here).toBeGreaterThan(2 * stall);
 });
 

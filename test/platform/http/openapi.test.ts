@@ -232,6 +232,7 @@ test('problems', () => {
   expect(statuses(controlPlane.paths['/v1/kites']!.get!)).toEqual({
     200: 'Kites',
     401: '`auth_required`',
+    403: '`deploys_only`',
     408: '`request_timeout`',
     422: '`validation`',
     431: '`headers_too_large`',
@@ -244,7 +245,7 @@ test('problems', () => {
     201: 'Make a kite',
     400: '`bad_request`, `invalid_json`',
     401: '`auth_required`',
-    403: '`plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`',
+    403: '`plan_limit_exceeded`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`',
     408: '`request_timeout`',
     409: '`slug_taken`',
     413: '`payload_too_large`',

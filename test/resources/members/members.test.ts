@@ -224,7 +224,7 @@ test('a viewer looks and changes nothing', async () => {
   expect((await tenant.cp('GET', '/v1/api-keys')).body.data.map(({ name }: { name: string }) => name)).not.toContain(
     'mine',
   );
-  expect((await ask('GET', '/v1/system/session')).body.rights).toEqual([]);
+  expect((await ask('GET', '/v1/system/session')).body.rights).toEqual(['workspace.look', 'manifests.read']);
   expect((await tenant.cp('GET', '/v1/system/session')).body.rights).toContain('workspace.change');
   const [row] = await service.runtime.db.rows<{ may: boolean[] }>(sql`
     select array[may_answer('{}', false, ${email}, 'viewer'), may_answer('{}', false, ${email}, 'member'),
