@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ManifestsExportResponse } from '../../../client/src/api.ts';
 import { fieldsOf } from '../../platform/core/record.ts';
-import { canonical } from '../../resources/manifests/diff.ts';
+import { canonical } from '../../platform/core/json.ts';
 import { FOLDERS, MANIFEST_KINDS, type ManifestKind } from '../../resources/manifests/model.ts';
 import { readManifests } from './directory.ts';
 

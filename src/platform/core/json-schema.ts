@@ -9,7 +9,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { messageOf } from './causes.ts';
-import { isTooDeep, TOO_DEEP } from './json.ts';
+import { canonical, isTooDeep, TOO_DEEP } from './json.ts';
 import { present } from './present.ts';
 
 const MAX_SCHEMA_BYTES = 64 * 1_024;
@@ -89,14 +89,6 @@ const OPTIONS = { strict: false, validateFormats: false, logger: false } as cons
 
 /** The dialect says what a schema may look like. One instance checks all of them, because it takes 20 ms to make. */
 const dialect = new Ajv2020(OPTIONS);
-
-/** Equal values get the same text, however their keys are ordered. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) =>
-    isObject(part) && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 
 /**
  * Each schema gets an instance of its own, because an instance remembers every `$id` it has met and tenants may use the

@@ -3,6 +3,7 @@
  * copies, the way into the database) calls itself for each level and would run out of stack in the middle of something.
  * Each door therefore refuses what is deeper than anybody needs, and it does so here and nowhere else.
  */
+import { isRecord } from './record.ts';
 
 /** The depth counts objects and lists that lie within one another. */
 export const MAX_JSON_DEPTH = 64;
@@ -35,6 +36,12 @@ export function parseJson(text: string): unknown {
   if (isTooDeep(value)) throw new JsonDepthError();
   return value;
 }
+
+/** Equal values get the same text, however their fields are ordered; a field without a value is none. */
+export const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  ) ?? '';
 
 /**
  * @returns whether the value has more than so many characters, counting names of fields and a few for each value; it

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { APICallError } from 'ai';
+import { canonical } from '../core/json.ts';
 import { present } from '../core/present.ts';
 import { fillSchema } from './fill-schema.ts';
 import { factsOf } from './fill-values.ts';
@@ -23,13 +24,7 @@ type StreamPart = Awaited<ReturnType<SdkModel['doStream']>>['stream'] extends Re
 /** So many transcripts are remembered with their failed calls, for `[[fail:<n>]]`. */
 const MAX_COUNTED = 10_000;
 
-/** Keys are sorted because arguments come back from the database with their keys in another order. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, each: unknown) =>
-    typeof each === 'object' && each !== null && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
-  );
+/** Arguments come back from the database with their keys in another order. */
 const keyOf = ({ tool, input }: ToolDirective): string => `${tool} ${canonical(input)}`;
 
 const MEMORY = /<memory\b/g;

@@ -4,7 +4,7 @@ import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Given } from './contract.ts';
-import { canonical } from './diff.ts';
+import { canonical } from '../../platform/core/json.ts';
 import type { Kind, Known, Wanted } from './kind.ts';
 import { FOLDERS, MANIFEST_KINDS, type Fault, type ManifestKind } from './model.ts';
 import { missingReferences } from './references.ts';

@@ -2,6 +2,7 @@
  * What differs between two manifests, by what it means: steps and phases are followed by their names and not by their
  * places, so that one which is put in between is one change.
  */
+import { canonical } from '../../platform/core/json.ts';
 import { fieldsOf, isRecord } from '../../platform/core/record.ts';
 import type { FieldChange } from './model.ts';
 
@@ -52,9 +53,3 @@ const byName = (list: readonly unknown[], name: string): Map<string, unknown> =>
   new Map(list.map((item) => [String(fieldsOf(item)[name]), item]));
 
 const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
-
-/** @returns JSON in which the order of fields says nothing, and a field without a value is none */
-export const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) =>
-    isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  ) ?? '';

@@ -4,7 +4,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
-import { canonical } from './diff.ts';
+import { canonical } from '../../platform/core/json.ts';
 import type { Content, ManifestKind } from './model.ts';
 import { manifestOrigins } from './table.ts';
 

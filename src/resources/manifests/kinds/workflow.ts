@@ -7,7 +7,7 @@ import { WorkflowSpec as Shape, workflowMetadata } from '../../templates/contrac
 import type { WorkflowSpec } from '../../templates/model.ts';
 import { isUnequipped, type TemplateService } from '../../templates/service.ts';
 import type { TemplateRow, TemplateStore } from '../../templates/store.ts';
-import { canonical } from '../diff.ts';
+import { canonical } from '../../../platform/core/json.ts';
 import { defineKind, listed, shaped, unknownIn, type Kind } from '../kind.ts';
 import type { Fault, Path, Reference } from '../model.ts';
 
