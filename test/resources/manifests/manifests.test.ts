@@ -1,6 +1,14 @@
 /** Manifests over HTTP: what is planned, what is written, and that it is all of it or nothing. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { sql } from 'drizzle-orm';
+import {
+  call,
+  eventually,
+  sessionFor,
+  startTestService,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;
@@ -45,9 +53,22 @@ describe('applying', () => {
 
   // Guards: two pipelines at once bring the workspace to one of the two states, and neither fails half-way.
   test('at once by two is applied one after the other', async () => {
-    const answers = await Promise.all(
-      ['One', 'Two'].map((description) => apply([agent('both', { description }), agent('other', { description })])),
-    );
+    const { db } = service.runtime;
+    const { customerId } = tenant.caller;
+    const both: ReturnType<typeof apply>[] = [];
+    await db.transaction(async () => {
+      await db.rows(sql`select from workspaces where customer_id = ${customerId} for update`);
+      for (const description of ['One', 'Two']) {
+        both.push(apply([agent('both', { description }), agent('other', { description })]));
+      }
+      // Both have planned, and wait to write.
+      await eventually(async () => {
+        const [waiting] = await db.rows<{ n: number }>(sql`
+          select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+        expect(waiting?.n).toBe(2);
+      });
+    });
+    const answers = await Promise.all(both);
     // Whoever comes second finds another state than it has planned for.
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     const { body } = await tenant.cp('GET', '/v1/manifests');
