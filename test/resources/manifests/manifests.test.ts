@@ -71,6 +71,8 @@ describe('applying', () => {
     const answers = await Promise.all(both);
     // Whoever comes second finds another state than it has planned for.
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(refused?.body.detail).toMatch(/^somebody has changed/);
     const { body } = await tenant.cp('GET', '/v1/manifests');
     const described = body.data.map(({ content }: { content: { description: string } }) => content.description);
     expect(new Set(described).size).toBe(1);
