@@ -1,17 +1,17 @@
 /** Adds `aos export`, `aos plan` and `aos apply`: a workspace as files, which live in git and are deployed from it. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { DeployedManifest, ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
 import { fieldsOf } from '../platform/core/record.ts';
+import { agrees } from './asking.ts';
 import { openService, ServiceProblem, type ServiceClient } from './client.ts';
 import { bodyOf, FaultyFiles, faultsIn, readManifests, type ManifestFile } from './files/directory.ts';
 import { printPlan } from './files/printing.ts';
 import { writeManifests, writeSchemas } from './files/writing.ts';
 import { readJson } from './input.ts';
 import { asList, list, type ListOptions } from './listing.ts';
-import { CliError, oneLine, print, printJson, printQuestion, shorten, shortTime } from './output.ts';
+import { CliError, oneLine, print, printJson, shorten, shortTime } from './output.ts';
 
 const MANIFESTS = '/v1/manifests';
 /** As Terraform has it: something is to be changed. */
@@ -171,9 +171,5 @@ async function ask<T>(
 /** @throws CliError where the answer is no, or nobody is there to ask */
 async function confirm(): Promise<void> {
   if (!process.stdin.isTTY) throw new CliError('say --yes where nobody can be asked; nothing is changed');
-  printQuestion('apply these changes? [y/N] ');
-  const terminal = createInterface({ input: process.stdin });
-  const answer = await terminal.question('');
-  terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing is changed');
+  if (!(await agrees('apply these changes?'))) throw new CliError('nothing is changed');
 }

@@ -2,10 +2,10 @@
  * Adds `aos inbox`, which shows everything that waits for somebody, with what is needed to decide, and takes the
  * answer, which is bound to the revision that was shown.
  */
-import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { WaitDetail } from '../../client/src/api.ts';
 import { ANSWERS, type Answer } from '../resources/inbox/model.ts';
+import { agrees } from './asking.ts';
 import { openService, ServiceProblem, type ServiceClient } from './client.ts';
 import { addHandOverCommands } from './inbox-hand-over.ts';
 import { inWords, pathOf } from './inbox-address.ts';
@@ -156,7 +156,5 @@ async function requireSeen(said: Answer, { id, revision }: WaitDetail): Promise<
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new CliError(`say which revision you saw: aos inbox answer ${id} ${said} --revision ${revision} (or --yes)`);
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const reply = await terminal.question(`\nAnswer ${said}? [y/N] `).finally(() => terminal.close());
-  if (!/^y(es)?$/i.test(reply.trim())) throw new CliError('not answered');
+  if (!(await agrees(`\nAnswer ${said}?`))) throw new CliError('not answered');
 }

@@ -2,11 +2,11 @@
  * Adds `aos login` and `aos logout`. A person signs in with a mailed code, and the session is kept in DATA_DIR; the
  * local issuer also gives access tokens.
  */
-import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { dropKeptSession, keepSession, LOCAL_OWNER, readKeptSession } from '../embedded/credentials.ts';
 import { first } from '../platform/core/present.ts';
+import { question } from './asking.ts';
 import { explainProblem, findService } from './client.ts';
 import { CliError, oneLine, print, printAside, printJson } from './output.ts';
 
@@ -125,18 +125,6 @@ async function choose(workspaces: readonly string[]): Promise<string> {
   const chosen = workspaces[Number(number) - 1];
   if (chosen === undefined) throw new CliError('no workspace has that number: choose one from the list');
   return chosen;
-}
-
-async function question(text: string, form: RegExp): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    for (;;) {
-      const answer = (await terminal.question(text)).trim();
-      if (form.test(answer)) return answer;
-    }
-  } finally {
-    terminal.close();
-  }
 }
 
 type Cookies = Record<string, string>;

@@ -2,9 +2,9 @@
  * Handles requests that the service wants confirmed with a code by mail. On a terminal the person is asked for the
  * code; a program is told how to repeat its command with the code.
  */
-import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { OtpProblem } from '../../client/src/api.ts';
+import { question } from './asking.ts';
 import { ServiceProblem, type ServiceClient } from './client.ts';
 import { CliError, oneLine, printAside } from './output.ts';
 
@@ -69,17 +69,8 @@ const howToConfirm = (demand: OtpDemand): string =>
   `${demand.scope} needs a code, which ${whereTo(demand)}; repeat the command with:\n` +
   `  --challenge=${demand.challenge_id} --code=<the six digits>`;
 
-async function ask(demand: OtpDemand): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    for (;;) {
-      const answer = await terminal.question(`${demand.scope} needs a code, which ${whereTo(demand)}. Code: `);
-      if (/^\d{6}$/.test(answer.trim())) return answer.trim();
-    }
-  } finally {
-    terminal.close();
-  }
-}
+const ask = (demand: OtpDemand): Promise<string> =>
+  question(`${demand.scope} needs a code, which ${whereTo(demand)}. Code: `, /^\d{6}$/);
 
 function sixDigits(given: string): string {
   if (/^\d{6}$/.test(given)) return given;
