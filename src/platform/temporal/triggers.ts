@@ -100,8 +100,11 @@ export type Triggers = ReturnType<typeof createTriggers>;
  * nothing.
  */
 export interface FollowRow {
-  /** @throws Problem runtime_unreachable */
-  change(trigger: Trigger, undo: () => Promise<unknown>): Promise<void>;
+  /**
+   * @param undo takes the row back; without it the row stays, and housekeeping has the schedule follow it
+   * @throws Problem runtime_unreachable
+   */
+  change(trigger: Trigger, undo?: () => Promise<unknown>): Promise<void>;
   /** @throws Problem runtime_unreachable */
   remove(scheduleId: string): Promise<void>;
 }
@@ -119,7 +122,7 @@ export const followingRows = ({
     try {
       await withinDeadline(temporal, () => triggers.apply(trigger));
     } catch (error) {
-      await undo().catch((err: unknown) =>
+      await undo?.().catch((err: unknown) =>
         log.error(
           { err, schedule_id: trigger.scheduleId },
           'a change that Temporal refused could not be undone in its row; housekeeping will change the schedule to match',

@@ -124,6 +124,31 @@ export function defineKind<Manifest extends object>(definition: KindDefinition<M
   };
 }
 
+interface Listing<Row, Manifest> {
+  /** Lists all that the workspace has of the kind. */
+  list(customerId: string): Promise<readonly Row[]>;
+  nameOf(row: Row): string;
+  manifestOf(row: Row): Manifest;
+}
+
+/** Finds by name what is listed all at once; several things may have one name. */
+export function findingIn<Row, Manifest extends object>({ list, nameOf, manifestOf }: Listing<Row, Manifest>) {
+  const namesOf = async (customerId: string): Promise<string[]> => (await list(customerId)).map(nameOf);
+  const byName: Pick<KindDefinition<Manifest>, 'known' | 'existing' | 'suggestions'> = {
+    async known(customerId, names) {
+      return (await list(customerId)).filter((row) => names?.has(nameOf(row)) ?? true).map(manifestOf);
+    },
+    async existing(customerId, names) {
+      const known = new Set(await namesOf(customerId));
+      return new Set(names.filter((name) => known.has(name)));
+    },
+    suggestions: namesOf,
+  };
+  const named = async (customerId: string, name: string): Promise<Row[]> =>
+    (await list(customerId)).filter((row) => nameOf(row) === name);
+  return { byName, named };
+}
+
 /** @returns the references of a list of names */
 export const listed = (kind: ManifestKind, names: readonly string[], path: Path): Reference[] =>
   names.map((name, at) => ({ kind, name, path: [...path, at] }));

@@ -8,7 +8,7 @@ import { DESTINATION_KINDS, SECRET_FIELDS } from '../../output-destinations/mode
 import type { DestinationService } from '../../output-destinations/service.ts';
 import type { DestinationStore } from '../../output-destinations/store/index.ts';
 import type { WorkspaceStore } from '../../workspaces/store/index.ts';
-import { defineKind, listed, shaped, type Kind } from '../kind.ts';
+import { defineKind, findingIn, listed, shaped, type Kind } from '../kind.ts';
 
 interface Dependencies {
   store: Pick<DestinationStore, 'list' | 'count' | 'insert' | 'change' | 'delete'>;
@@ -28,8 +28,7 @@ export function destinationKind({ store, destinations, workspaces }: Dependencie
       waits: row.waits,
       spending: row.spending,
     });
-  const find = async (customerId: string, name: string) =>
-    (await store.list(customerId)).find((row) => row.name === name);
+  const { byName, named } = findingIn({ list: store.list, nameOf: ({ name }) => name, manifestOf });
   return defineKind<NewDestination>({
     kind: 'destination',
     nameField: 'name',
@@ -51,18 +50,11 @@ export function destinationKind({ store, destinations, workspaces }: Dependencie
     shape: NewDestination,
     read: async (content) => shaped(NewDestination, content),
     defaults: { workflow_slugs: null, enabled: true, artifacts: true, waits: false, spending: false },
-    async known(customerId, names) {
-      return (await store.list(customerId)).filter(({ name }) => names?.has(name) ?? true).map(manifestOf);
-    },
-    async existing(customerId, names) {
-      const known = new Set((await store.list(customerId)).map(({ name }) => name));
-      return new Set(names.filter((name) => known.has(name)));
-    },
-    suggestions: async (customerId) => (await store.list(customerId)).map(({ name }) => name),
+    ...byName,
     references: ({ workflow_slugs: slugs }) => listed('workflow', slugs ?? [], ['workflow_slugs']),
     async check(customerId, manifest) {
       const fault = destinations.addressFault(manifest);
-      const before = await find(customerId, manifest.name);
+      const [before] = await named(customerId, manifest.name);
       return [
         ...(fault ? [{ path: ['config'], message: fault }] : []),
         ...(before && before.kind !== manifest.kind
@@ -74,7 +66,7 @@ export function destinationKind({ store, destinations, workspaces }: Dependencie
       async ({ customerId }, manifest) =>
       async () => {
         const { name, kind, config, workflow_slugs: workflowSlugs, enabled, artifacts, waits, spending } = manifest;
-        const before = await find(customerId, name);
+        const [before] = await named(customerId, name);
         const id = before?.id ?? newUuid();
         const values = {
           name,
@@ -99,7 +91,8 @@ export function destinationKind({ store, destinations, workspaces }: Dependencie
     remove:
       ({ customerId }, name) =>
       async () => {
-        const { id } = present(await find(customerId, name), `the destination ${name}`);
+        const [row] = await named(customerId, name);
+        const { id } = present(row, `the destination ${name}`);
         // Attempts that are under way find their delivery gone, and send nothing.
         await store.delete(customerId, id);
       },

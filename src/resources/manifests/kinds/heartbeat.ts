@@ -6,7 +6,7 @@ import { NewHeartbeat } from '../../heartbeats/contract.ts';
 import type { HeartbeatService } from '../../heartbeats/service.ts';
 import type { HeartbeatRow, HeartbeatStore } from '../../heartbeats/store.ts';
 import type { WorkspaceStore } from '../../workspaces/store/index.ts';
-import { defineKind, shaped, type Kind } from '../kind.ts';
+import { defineKind, findingIn, shaped, type Kind } from '../kind.ts';
 
 const HeartbeatManifest = NewHeartbeat.strict().meta({ id: undefined, title: 'A heartbeat' });
 type HeartbeatManifest = z.output<typeof HeartbeatManifest>;
@@ -25,26 +25,16 @@ const manifestOf = (row: HeartbeatRow): HeartbeatManifest => ({
   interval_s: row.intervalS,
   enabled: row.enabled,
 });
-/** The row stays as it is where Temporal does not answer: housekeeping has the schedule follow it. */
-const asItIs = () => Promise.resolve();
 
 export function heartbeatKind({ store, heartbeats, workspaces, follow }: Dependencies): Kind {
-  const named = async (customerId: string, name: string) =>
-    (await store.list(customerId)).filter((row) => row.name === name);
+  const { byName, named } = findingIn({ list: store.list, nameOf: ({ name }) => name, manifestOf });
   return defineKind<HeartbeatManifest>({
     kind: 'heartbeat',
     nameField: 'name',
     shape: HeartbeatManifest,
     read: async (content) => shaped(HeartbeatManifest, content),
     defaults: { enabled: true },
-    async known(customerId, names) {
-      return (await store.list(customerId)).filter(({ name }) => names?.has(name) ?? true).map(manifestOf);
-    },
-    async existing(customerId, names) {
-      const known = new Set((await store.list(customerId)).map(({ name }) => name));
-      return new Set(names.filter((name) => known.has(name)));
-    },
-    suggestions: async (customerId) => (await store.list(customerId)).map(({ name }) => name),
+    ...byName,
     references: ({ agent_slug: name }) => [{ kind: 'agent', name, path: ['agent_slug'] }],
     async check(customerId, { name }) {
       const count = (await named(customerId, name)).length;
@@ -64,7 +54,7 @@ export function heartbeatKind({ store, heartbeats, workspaces, follow }: Depende
               async () => (await store.counts(customerId)).total,
               () => store.insert(customerId, values),
             );
-        return () => follow.change(heartbeats.triggerOf(row, workspaceId), asItIs);
+        return () => follow.change(heartbeats.triggerOf(row, workspaceId));
       },
     remove:
       ({ customerId, workspaceId }, name) =>

@@ -7,7 +7,7 @@ import { NewJob } from '../../scheduled-jobs/contract.ts';
 import type { JobService } from '../../scheduled-jobs/service.ts';
 import type { JobRow, JobStore } from '../../scheduled-jobs/store.ts';
 import type { WorkspaceStore } from '../../workspaces/store/index.ts';
-import { defineKind, shaped, type Kind } from '../kind.ts';
+import { defineKind, findingIn, shaped, type Kind } from '../kind.ts';
 
 const of = NewJob.shape;
 const JobManifest = z
@@ -39,26 +39,16 @@ const manifestOf = (row: JobRow): JobManifest => ({
   model: row.model,
   reasoning: row.reasoning,
 });
-/** The row stays as it is where Temporal does not answer: housekeeping has the schedule follow it. */
-const asItIs = () => Promise.resolve();
 
 export function jobKind({ store, jobs, workspaces, follow }: Dependencies): Kind {
-  const find = async (customerId: string, name: string) =>
-    (await store.list(customerId)).find((row) => row.name === name);
+  const { byName, named } = findingIn({ list: store.list, nameOf: ({ name }) => name, manifestOf });
   return defineKind<JobManifest>({
     kind: 'job',
     nameField: 'name',
     shape: JobManifest,
     read: async (content) => shaped(JobManifest, content),
     defaults: { enabled: true, model: 'auto', reasoning: null },
-    async known(customerId, names) {
-      return (await store.list(customerId)).filter(({ name }) => names?.has(name) ?? true).map(manifestOf);
-    },
-    async existing(customerId, names) {
-      const known = new Set((await store.list(customerId)).map(({ name }) => name));
-      return new Set(names.filter((name) => known.has(name)));
-    },
-    suggestions: async (customerId) => (await store.list(customerId)).map(({ name }) => name),
+    ...byName,
     references: ({ agent_slug: name }) => [{ kind: 'agent', name, path: ['agent_slug'] }],
     async check(_customerId, { cron }) {
       const problem = cronProblem(cron);
@@ -68,7 +58,7 @@ export function jobKind({ store, jobs, workspaces, follow }: Dependencies): Kind
       async ({ customerId, workspaceId }, { agent_slug: agentSlug, ...rest }) =>
       async () => {
         const values = { ...rest, agentSlug };
-        const before = await find(customerId, values.name);
+        const [before] = await named(customerId, values.name);
         const row = before
           ? (await store.change(customerId, before.n, values)).after
           : await workspaces.underCap(
@@ -77,12 +67,12 @@ export function jobKind({ store, jobs, workspaces, follow }: Dependencies): Kind
               () => store.count(customerId),
               () => store.insert(customerId, values),
             );
-        return () => follow.change(jobs.triggerOf(row, workspaceId), asItIs);
+        return () => follow.change(jobs.triggerOf(row, workspaceId));
       },
     remove:
       ({ customerId, workspaceId }, name) =>
       async () => {
-        const row = present(await find(customerId, name), `the job ${name}`);
+        const row = present((await named(customerId, name))[0], `the job ${name}`);
         await store.delete(customerId, row.n);
         return async () => {
           await follow.remove(jobs.triggerOf(row, workspaceId).scheduleId);

@@ -8,7 +8,7 @@ import { NewWebhook } from '../../webhook-subscriptions/contract.ts';
 import { isSubscribable, WEBHOOK_EVENTS } from '../../webhook-subscriptions/model.ts';
 import type { WebhookService } from '../../webhook-subscriptions/service.ts';
 import { nearest } from '../../../platform/core/nearest.ts';
-import { defineKind, shaped, type Kind } from '../kind.ts';
+import { defineKind, findingIn, shaped, type Kind } from '../kind.ts';
 
 const of = NewWebhook.shape;
 const Secret = z.string().min(16).max(200).describe('What signs; without one it is made, or stays');
@@ -25,8 +25,11 @@ type WebhookManifest = z.output<typeof WebhookManifest>;
 type Dependencies = Pick<WebhookService, 'listWithSecrets' | 'addressFault' | 'insert' | 'change' | 'drop'>;
 
 export function webhookKind(webhooks: Dependencies): Kind {
-  const at = async (customerId: string, url: string) =>
-    (await webhooks.listWithSecrets(customerId)).filter((row) => row.url === url);
+  const { byName, named } = findingIn({
+    list: webhooks.listWithSecrets,
+    nameOf: ({ url }) => url,
+    manifestOf: ({ url, events, description, secret }): WebhookManifest => ({ url, events, description, secret }),
+  });
   return defineKind<WebhookManifest>({
     kind: 'webhook',
     nameField: 'url',
@@ -39,21 +42,11 @@ export function webhookKind(webhooks: Dependencies): Kind {
     shape: WebhookManifest,
     read: async (content) => shaped(WebhookManifest, content),
     defaults: { events: ['*'], description: null },
-    async known(customerId, names) {
-      const rows = await webhooks.listWithSecrets(customerId);
-      return rows
-        .filter(({ url }) => names?.has(url) ?? true)
-        .map(({ url, events, description, secret }) => ({ url, events, description, secret }));
-    },
-    async existing(customerId, names) {
-      const known = new Set((await webhooks.listWithSecrets(customerId)).map(({ url }) => url));
-      return new Set(names.filter((name) => known.has(name)));
-    },
-    suggestions: async (customerId) => (await webhooks.listWithSecrets(customerId)).map(({ url }) => url),
+    ...byName,
     references: () => [],
     async check(customerId, { url, events }) {
       const fault = webhooks.addressFault(url);
-      const count = (await at(customerId, url)).length;
+      const count = (await named(customerId, url)).length;
       return [
         ...(fault ? [{ path: ['url'], message: fault }] : []),
         ...(count > 1 ? [{ path: ['url'], message: `${count} webhooks have this address: delete all but one` }] : []),
@@ -70,14 +63,14 @@ export function webhookKind(webhooks: Dependencies): Kind {
     prepare:
       async ({ customerId }, manifest) =>
       async () => {
-        const [before] = await at(customerId, manifest.url);
+        const [before] = await named(customerId, manifest.url);
         if (before) await webhooks.change(customerId, before.id, manifest);
         else await webhooks.insert(customerId, manifest);
       },
     remove:
       ({ customerId }, url) =>
       async () => {
-        const [row] = await at(customerId, url);
+        const [row] = await named(customerId, url);
         await webhooks.drop(customerId, present(row, `the webhook ${url}`).id);
       },
   });
