@@ -274,20 +274,23 @@ function pipelines(
   return [{ name: 'a deploy token', headers: inPlace(deployToken), expected }];
 }
 
+/** Where a session is shown, at both listeners. */
+const ofSessions = (material: Material, endpoint: Endpoint): Matrix => ({
+  atGateway: [
+    ...throughProxy(material, endpoint),
+    ...viewers(material, endpoint, inCookie),
+    ...pipelines(material, endpoint, inCookie),
+  ],
+  atControlPlane: [
+    ...directly(material, endpoint),
+    ...viewers(material, endpoint, inHeader),
+    ...pipelines(material, endpoint, inHeader),
+  ],
+});
+
 const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Matrix> = {
   'api-key': (material) => ({ atGateway: wrongKeys(material), atControlPlane: [] }),
-  session: (material, endpoint) => ({
-    atGateway: [
-      ...throughProxy(material, endpoint),
-      ...viewers(material, endpoint, inCookie),
-      ...pipelines(material, endpoint, inCookie),
-    ],
-    atControlPlane: [
-      ...directly(material, endpoint),
-      ...viewers(material, endpoint, inHeader),
-      ...pipelines(material, endpoint, inHeader),
-    ],
-  }),
+  session: ofSessions,
   admin: (material, endpoint) => {
     const { direct, proxied } = wrongStamps(material, endpoint);
     return {
@@ -316,16 +319,11 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
       ...wrongSessions(material).map(([name, wrong]): [string, string] => [`${name} as bearer`, wrong]),
     ];
     const besideSession = { authorization: `Bearer ${material.identityToken}`, ...inHeader('nonsense') };
+    const { atGateway, atControlPlane } = ofSessions(material, endpoint);
     return {
-      atGateway: [
-        ...throughProxy(material, endpoint),
-        ...viewers(material, endpoint, inCookie),
-        ...pipelines(material, endpoint, inCookie),
-      ],
+      atGateway,
       atControlPlane: [
-        ...directly(material, endpoint),
-        ...viewers(material, endpoint, inHeader),
-        ...pipelines(material, endpoint, inHeader),
+        ...atControlPlane,
         ...shownAsBearer(tokens, NO_SESSION),
         ...(endpoint.right ? shownAsBearer(material.rolelessTokens, NOT_ADMIN) : []),
         { name: 'a right token beside a session that is none', headers: besideSession, expected: NO_SESSION },
