@@ -11,11 +11,10 @@ import { workflowQuery, workflowsQuery } from '../features/projects/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl } from '../ui/commands.ts';
 import { Command } from '../ui/copy.tsx';
-import { Empty, Problem, Refusal, Skeleton } from '../ui/empty.tsx';
-import { ForWriters } from '../ui/for-writers.tsx';
+import { Problem, Refusal, Skeleton } from '../ui/empty.tsx';
 import { Field, UsdField } from '../ui/field.tsx';
 import { FileField } from '../ui/file-field.tsx';
-import { Page } from '../ui/page.tsx';
+import { StartPage } from '../ui/start-page.tsx';
 import { SchemaFields, valuesOf, type Written } from '../ui/schema-fields.tsx';
 
 export function NewProjectPage() {
@@ -48,95 +47,89 @@ export function NewProjectPage() {
     onSuccess: ({ id }) => void navigate({ to: '/projects/$projectId', params: { projectId: id } }),
   });
   return (
-    <Page title="New project" crumbs={[{ label: 'Projects', to: '/projects' }]}>
-      <ForWriters instead={<Empty title="You may only look here">Somebody with another role starts projects.</Empty>}>
-        <form
-          className="grid w-full max-w-5xl grid-cols-[minmax(0,1fr)] gap-6 p-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]"
-          onSubmit={(event) => {
-            event.preventDefault();
-            start.mutate();
-          }}
-        >
-          <div className="space-y-4">
-            <Field label="Workflow" hint={workflow.data?.description}>
-              {(props) => (
-                <select
-                  {...props}
-                  className="field w-full"
-                  value={slug}
-                  onChange={({ target }) => {
-                    setWritten({});
-                    void navigate({ search: { workflow: target.value }, replace: true });
-                  }}
-                >
-                  {(workflows.data ?? [{ slug, name: slug }]).map((each) => (
-                    <option key={each.slug} value={each.slug}>
-                      {each.name}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
-            <Field label="Brief" hint="What the project is about. Every phase is given it." isRequired>
-              {(props) => (
-                <textarea
-                  {...props}
-                  required
-                  rows={5}
-                  maxLength={50_000}
-                  className="field w-full resize-y py-2"
-                  value={brief}
-                  onChange={({ target }) => setBrief(target.value)}
-                />
-              )}
-            </Field>
-            {workflow.isError ? (
-              <Problem error={workflow.error} />
-            ) : workflow.data ? (
-              <SchemaFields schema={schema} written={written} onChange={setWritten} />
-            ) : (
-              <Skeleton rows={3} />
-            )}
-            <div className="grid gap-4 sm:grid-cols-2">
-              <Field label="Title" hint="Empty: the first line of the brief.">
-                {(props) => (
-                  <input
-                    {...props}
-                    maxLength={200}
-                    className="field w-full"
-                    value={title}
-                    onChange={({ target }) => setTitle(target.value)}
-                  />
-                )}
-              </Field>
-              <UsdField
-                label="Budget, US dollars"
-                hint="Nothing is spent beyond it: the project pauses and says so."
-                value={budget}
-                onChange={setBudget}
-              />
-            </div>
-            <FileField
-              label="Files"
-              hint="Its agents can read them from the first step on. 10 at most, 25 MB together."
-              files={files}
-              onChange={setFiles}
+    <StartPage
+      title="New project"
+      crumbs={[{ label: 'Projects', to: '/projects' }]}
+      what="projects"
+      onStart={() => start.mutate()}
+      commands={
+        <>
+          {' '}
+          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body })} />
+        </>
+      }
+    >
+      <Field label="Workflow" hint={workflow.data?.description}>
+        {(props) => (
+          <select
+            {...props}
+            className="field w-full"
+            value={slug}
+            onChange={({ target }) => {
+              setWritten({});
+              void navigate({ search: { workflow: target.value }, replace: true });
+            }}
+          >
+            {(workflows.data ?? [{ slug, name: slug }]).map((each) => (
+              <option key={each.slug} value={each.slug}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="Brief" hint="What the project is about. Every phase is given it." isRequired>
+        {(props) => (
+          <textarea
+            {...props}
+            required
+            rows={5}
+            maxLength={50_000}
+            className="field w-full resize-y py-2"
+            value={brief}
+            onChange={({ target }) => setBrief(target.value)}
+          />
+        )}
+      </Field>
+      {workflow.isError ? (
+        <Problem error={workflow.error} />
+      ) : workflow.data ? (
+        <SchemaFields schema={schema} written={written} onChange={setWritten} />
+      ) : (
+        <Skeleton rows={3} />
+      )}
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Title" hint="Empty: the first line of the brief.">
+          {(props) => (
+            <input
+              {...props}
+              maxLength={200}
+              className="field w-full"
+              value={title}
+              onChange={({ target }) => setTitle(target.value)}
             />
-            {/* A form may be longer than the window: what sends it is always in sight. */}
-            <div className="sticky bottom-0 -mx-4 space-y-2 border-t bg-ground px-4 py-3">
-              <Refusal error={start.error} />
-              <Button type="submit" look="primary" isBusy={start.isPending} disabled={brief.trim() === ''}>
-                Start the project
-              </Button>
-            </div>
-          </div>
-          <aside aria-label="The same from a terminal" className="space-y-2">
-            <h2 className="font-medium">The same from a terminal</h2>
-            <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body })} />
-            <p className="text-xs text-soft">KEY is an API key of the workspace.</p>
-          </aside>
-        </form>
-      </ForWriters>
-    </Page>
+          )}
+        </Field>
+        <UsdField
+          label="Budget, US dollars"
+          hint="Nothing is spent beyond it: the project pauses and says so."
+          value={budget}
+          onChange={setBudget}
+        />
+      </div>
+      <FileField
+        label="Files"
+        hint="Its agents can read them from the first step on. 10 at most, 25 MB together."
+        files={files}
+        onChange={setFiles}
+      />
+      {/* A form may be longer than the window: what sends it is always in sight. */}
+      <div className="sticky bottom-0 -mx-4 space-y-2 border-t bg-ground px-4 py-3">
+        <Refusal error={start.error} />
+        <Button type="submit" look="primary" isBusy={start.isPending} disabled={brief.trim() === ''}>
+          Start the project
+        </Button>
+      </div>
+    </StartPage>
   );
 }

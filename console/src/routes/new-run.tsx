@@ -8,12 +8,12 @@ import type { ShownRun } from '../features/runs/types.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl, quoted } from '../ui/commands.ts';
 import { Command } from '../ui/copy.tsx';
-import { Empty, Problem, Refusal, Skeleton } from '../ui/empty.tsx';
-import { ForWriters } from '../ui/for-writers.tsx';
+import { Problem, Refusal, Skeleton } from '../ui/empty.tsx';
 import { Field, UsdField } from '../ui/field.tsx';
 import { money } from '../ui/figures.ts';
 import { FileField } from '../ui/file-field.tsx';
 import { Page } from '../ui/page.tsx';
+import { StartPage } from '../ui/start-page.tsx';
 
 const MAX_PROMPT = 500_000;
 
@@ -79,109 +79,97 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
   const chosen = agents.data?.find(({ slug }) => slug === agent);
 
   return (
-    <Page title="New run" crumbs={CRUMBS}>
-      <ForWriters instead={<Empty title="You may only look here">Somebody with another role starts runs.</Empty>}>
-        <form
-          className="grid w-full max-w-5xl grid-cols-[minmax(0,1fr)] gap-6 p-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]"
-          onSubmit={(event) => {
-            event.preventDefault();
-            start.mutate();
-          }}
-        >
-          <div className="space-y-4">
-            <Field label="Prompt" hint="What the agent is asked to do.">
-              {(props) => (
-                <textarea
-                  {...props}
-                  required
-                  autoFocus
-                  rows={8}
-                  maxLength={MAX_PROMPT}
-                  className="field w-full resize-y py-2 leading-5"
-                  value={typed}
-                  onChange={({ target }) => setPrompt(target.value)}
-                  onKeyDown={(event) => {
-                    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
-                      event.currentTarget.form?.requestSubmit();
-                  }}
-                />
-              )}
-            </Field>
-            <FileField
-              label="Text files"
-              hint="Their text is put behind the prompt. Other files belong to a project, whose agents can open them."
-              accept="text/*,.md,.json,.csv,.yaml,.yml,.xml,.svg,.ts,.js,.py"
-              files={files}
-              onChange={(next) => {
-                setRefusal(undefined);
-                textsOf(next).then((read) => {
-                  setFiles(next);
-                  setTexts(read);
-                }, setRefusal);
-              }}
-            />
-            {prompt.length > MAX_PROMPT && (
-              <Refusal error={new Error('Prompt and files are longer than 500,000 characters together.')} />
+    <StartPage
+      title="New run"
+      crumbs={CRUMBS}
+      what="runs"
+      onStart={() => start.mutate()}
+      commands={
+        <>
+          {' '}
+          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body })} />
+          <Command
+            label="aos command"
+            text={`npx aos run ${agent || 'auto'} ${quoted(prompt || 'your prompt')}${model.trim() ? ` --model ${model.trim()}` : ''} --follow`}
+          />
+        </>
+      }
+    >
+      <Field label="Prompt" hint="What the agent is asked to do.">
+        {(props) => (
+          <textarea
+            {...props}
+            required
+            autoFocus
+            rows={8}
+            maxLength={MAX_PROMPT}
+            className="field w-full resize-y py-2 leading-5"
+            value={typed}
+            onChange={({ target }) => setPrompt(target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        )}
+      </Field>
+      <FileField
+        label="Text files"
+        hint="Their text is put behind the prompt. Other files belong to a project, whose agents can open them."
+        accept="text/*,.md,.json,.csv,.yaml,.yml,.xml,.svg,.ts,.js,.py"
+        files={files}
+        onChange={(next) => {
+          setRefusal(undefined);
+          textsOf(next).then((read) => {
+            setFiles(next);
+            setTexts(read);
+          }, setRefusal);
+        }}
+      />
+      {prompt.length > MAX_PROMPT && (
+        <Refusal error={new Error('Prompt and files are longer than 500,000 characters together.')} />
+      )}
+      <Refusal error={refusal} />
+      <Field label="Agent" hint={chosen?.description ?? 'A classifier picks one by the prompt.'}>
+        {(props) => (
+          <select {...props} className="field w-full" value={agent} onChange={({ target }) => setAgent(target.value)}>
+            <option value="">Let the service pick</option>
+            {agents.data?.map(({ slug }) => (
+              <option key={slug}>{slug}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <details className="card p-3" open={limit != null}>
+        <summary className="font-medium">Model and budget</summary>
+        <div className="grid gap-4 pt-3 sm:grid-cols-2">
+          <Field label="Model" hint="Empty: the agent’s own. A model id, or auto.">
+            {(props) => (
+              <input
+                {...props}
+                className="field w-full"
+                value={model}
+                onChange={({ target }) => setModel(target.value)}
+              />
             )}
-            <Refusal error={refusal} />
-            <Field label="Agent" hint={chosen?.description ?? 'A classifier picks one by the prompt.'}>
-              {(props) => (
-                <select
-                  {...props}
-                  className="field w-full"
-                  value={agent}
-                  onChange={({ target }) => setAgent(target.value)}
-                >
-                  <option value="">Let the service pick</option>
-                  {agents.data?.map(({ slug }) => (
-                    <option key={slug}>{slug}</option>
-                  ))}
-                </select>
-              )}
-            </Field>
-            <details className="card p-3" open={limit != null}>
-              <summary className="font-medium">Model and budget</summary>
-              <div className="grid gap-4 pt-3 sm:grid-cols-2">
-                <Field label="Model" hint="Empty: the agent’s own. A model id, or auto.">
-                  {(props) => (
-                    <input
-                      {...props}
-                      className="field w-full"
-                      value={model}
-                      onChange={({ target }) => setModel(target.value)}
-                    />
-                  )}
-                </Field>
-                <UsdField
-                  label="Budget, US dollars"
-                  hint={`The run stops before it would spend more.${limit == null ? '' : ` The earlier one had ${money(limit)}.`}`}
-                  value={budget}
-                  onChange={setBudget}
-                  example="0.50"
-                />
-              </div>
-            </details>
-            <Refusal error={start.error} />
-            <Button
-              type="submit"
-              look="primary"
-              isBusy={start.isPending}
-              disabled={typed.trim() === '' || prompt.length > MAX_PROMPT}
-            >
-              Start the run
-            </Button>
-          </div>
-          <aside aria-label="The same from a terminal" className="space-y-2">
-            <h2 className="font-medium">The same from a terminal</h2>
-            <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body })} />
-            <Command
-              label="aos command"
-              text={`npx aos run ${agent || 'auto'} ${quoted(prompt || 'your prompt')}${model.trim() ? ` --model ${model.trim()}` : ''} --follow`}
-            />
-            <p className="text-xs text-soft">KEY is an API key of the workspace.</p>
-          </aside>
-        </form>
-      </ForWriters>
-    </Page>
+          </Field>
+          <UsdField
+            label="Budget, US dollars"
+            hint={`The run stops before it would spend more.${limit == null ? '' : ` The earlier one had ${money(limit)}.`}`}
+            value={budget}
+            onChange={setBudget}
+            example="0.50"
+          />
+        </div>
+      </details>
+      <Refusal error={start.error} />
+      <Button
+        type="submit"
+        look="primary"
+        isBusy={start.isPending}
+        disabled={typed.trim() === '' || prompt.length > MAX_PROMPT}
+      >
+        Start the run
+      </Button>
+    </StartPage>
   );
 }

@@ -18,7 +18,7 @@ function useTitle(title: string): void {
   }, [title]);
 }
 
-interface PageProps {
+export interface PageProps {
   title: string;
   /** Is shown in the place of the title, where that is more than a word. */
   heading?: ReactNode;

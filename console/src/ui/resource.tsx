@@ -14,6 +14,7 @@ import { step, useKeys } from './keys.ts';
 import { notify } from './notice.tsx';
 import { Pane } from './pane.tsx';
 import { RequestForm } from './request-form.tsx';
+import { Secret } from './secret.tsx';
 import { Table, type Column } from './table.tsx';
 
 interface Making<R> {
@@ -25,6 +26,8 @@ interface Making<R> {
   start?: Readonly<Record<string, string>>;
   /** Shows what came of the request that made one. */
   onMade?: (made: R) => void;
+  /** What was made has a secret, which is shown this once. */
+  secretOf?: (made: R) => { title: string; secret: string; children: ReactNode };
   isAllowed?: boolean;
 }
 
@@ -73,6 +76,7 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
   const client = useQueryClient();
   const isViewer = !mayChange(useSession());
   const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<R>();
   const list = useRef<HTMLDivElement>(null);
   useKeys(useMemo(() => ({ j: () => step(list.current, 1), k: () => step(list.current, -1) }), []));
   const query = useQuery({
@@ -148,6 +152,9 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
           {shown.body}
         </Pane>
       )}
+      {making?.secretOf && made !== undefined && (
+        <Secret {...making.secretOf(made)} onClose={() => setMade(undefined)} />
+      )}
       {making && isMaking && (
         <RequestForm
           title={making.label}
@@ -161,7 +168,8 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
           send={async (values) => {
             const made = await post<R>(makingPath, values);
             await client.invalidateQueries({ queryKey: ['resources'] });
-            if (making.onMade) making.onMade(made);
+            if (making.secretOf) setMade(made);
+            else if (making.onMade) making.onMade(made);
             else notify('Done');
           }}
         />

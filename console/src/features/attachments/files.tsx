@@ -1,5 +1,5 @@
 /** Shows the files that stand beside something that agents work on, and adds others. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get, post } from '../../api/client.ts';
 import type { AttachmentsListResponse } from '../../api/types.ts';
@@ -32,6 +32,13 @@ export async function prepare(files: readonly File[]): Promise<string[]> {
   return data.map(({ id }) => id);
 }
 
+/** @param path is where they are listed */
+export const filesQuery = (path: string) =>
+  queryOptions({
+    queryKey: ['resources', 'files', path],
+    queryFn: ({ signal }) => get<AttachmentsListResponse>(path, undefined, signal),
+  });
+
 interface FilesProps {
   /** What they stand beside, as its name follows "Files of". */
   of: string;
@@ -45,11 +52,8 @@ interface FilesProps {
 
 export function Files({ of, path, isOpen = true, hint }: FilesProps) {
   const client = useQueryClient();
-  const key = ['resources', 'files', path];
-  const { data } = useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => get<AttachmentsListResponse>(path, undefined, signal),
-  });
+  const query = filesQuery(path);
+  const { data } = useQuery(query);
   const may = mayChange(useSession()) && isOpen;
   const [files, setFiles] = useState<File[]>([]);
   const adding = useMutation({
@@ -57,7 +61,7 @@ export function Files({ of, path, isOpen = true, hint }: FilesProps) {
     onSuccess: ({ data: added }) => {
       notifyUploaded(added);
       setFiles([]);
-      return client.invalidateQueries({ queryKey: key });
+      return client.invalidateQueries(query);
     },
   });
   const known = data?.data ?? [];

@@ -1,18 +1,16 @@
 /** The box that a message is written in. Enter sends it, Shift and Enter begin a line. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { get, post } from '../../api/client.ts';
+import { post } from '../../api/client.ts';
 import { mayChange, useSession } from '../../api/session.ts';
-import type { AttachmentsListResponse, ChatThread, NewChatMessage } from '../../api/types.ts';
+import type { ChatThread, NewChatMessage } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Refusal } from '../../ui/empty.tsx';
+import { filesQuery } from '../attachments/files.tsx';
 
 export function Say({ thread, onSaid }: { thread: ChatThread; onSaid: () => void }) {
   const path = `/v1/chat/threads/${thread.id}`;
-  const files = useQuery({
-    queryKey: ['resources', 'files', `${path}/attachments`],
-    queryFn: ({ signal }) => get<AttachmentsListResponse>(`${path}/attachments`, undefined, signal),
-  });
+  const files = useQuery(filesQuery(`${path}/attachments`));
   const [text, setText] = useState('');
   const [about, setAbout] = useState<readonly string[]>([]);
   const saying = useMutation({

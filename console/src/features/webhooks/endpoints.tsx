@@ -17,35 +17,36 @@ const stateOf = ({ active, paused_at: paused, failing_since: failing }: WebhookE
   paused ? 'paused' : !active ? 'disabled' : failing ? 'failing' : 'ok';
 
 export function Endpoints({ id }: { id: string | undefined }) {
-  const [made, setMade] = useState<NewWebhook>();
   return (
-    <>
-      <Resource<WebhookEndpoint, NewWebhook>
-        label="Webhook endpoints"
-        path={PATH}
-        kinds={['delivery']}
-        selected={id}
-        idOf={(row) => String(row.id)}
-        columns={[
-          { name: 'URL', cell: ({ url }) => url },
-          { name: 'State', cell: (row) => <Status status={stateOf(row)} /> },
-          { name: 'Events', cell: ({ events }) => (events.includes('*') ? 'all' : events.join(', ')) },
-          { name: 'Made', cell: (row) => <Time at={row.created_at} />, isRight: true },
-        ]}
-        pane={(row) => ({ title: row.url, body: <Endpoint endpoint={row} /> })}
-        making={{ label: 'New endpoint', schema: 'NewWebhookEndpoint', path: PATH, onMade: setMade }}
-        empty={{
-          title: 'No endpoint yet',
-          text: 'Events of runs and projects are posted to an address of yours, signed, and again until it takes them.',
-          sample: { url: 'https://example.com/hook', events: ['run.succeeded', 'run.failed'] },
-        }}
-      />
-      {made && (
-        <Secret title="The signing secret" secret={made.secret} onClose={() => setMade(undefined)}>
-          Each request to {made.url} is signed with it. It is shown this once.
-        </Secret>
-      )}
-    </>
+    <Resource<WebhookEndpoint, NewWebhook>
+      label="Webhook endpoints"
+      path={PATH}
+      kinds={['delivery']}
+      selected={id}
+      idOf={(row) => String(row.id)}
+      columns={[
+        { name: 'URL', cell: ({ url }) => url },
+        { name: 'State', cell: (row) => <Status status={stateOf(row)} /> },
+        { name: 'Events', cell: ({ events }) => (events.includes('*') ? 'all' : events.join(', ')) },
+        { name: 'Made', cell: (row) => <Time at={row.created_at} />, isRight: true },
+      ]}
+      pane={(row) => ({ title: row.url, body: <Endpoint endpoint={row} /> })}
+      making={{
+        label: 'New endpoint',
+        schema: 'NewWebhookEndpoint',
+        path: PATH,
+        secretOf: ({ url, secret }) => ({
+          title: 'The signing secret',
+          secret,
+          children: `Each request to ${url} is signed with it. It is shown this once.`,
+        }),
+      }}
+      empty={{
+        title: 'No endpoint yet',
+        text: 'Events of runs and projects are posted to an address of yours, signed, and again until it takes them.',
+        sample: { url: 'https://example.com/hook', events: ['run.succeeded', 'run.failed'] },
+      }}
+    />
   );
 }
 

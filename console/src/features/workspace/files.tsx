@@ -1,11 +1,9 @@
 /** Shows what came from files, and whether somebody has changed it by hand since; and the tokens that pipelines bring them with. */
-import { useState } from 'react';
 import { del } from '../../api/client.ts';
 import type { CreatedDeployToken, DeployedManifest, DeployToken } from '../../api/types.ts';
 import { Acts } from '../../ui/acts.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { Secret } from '../../ui/secret.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -64,63 +62,63 @@ export const FromFiles = ({ id }: { id: string | undefined }) => (
 const TOKENS = '/v1/deploy-tokens';
 
 export function DeployTokens({ id }: { id: string | undefined }) {
-  const [made, setMade] = useState<CreatedDeployToken>();
   return (
-    <>
-      <Resource<DeployToken, CreatedDeployToken>
-        label="Deploy tokens"
-        path={TOKENS}
-        selected={id}
-        search={{ tab: 'tokens' }}
-        idOf={(row) => String(row.id)}
-        columns={[
-          { name: 'Name', cell: ({ name }) => name },
-          { name: 'State', cell: ({ state }) => <Status status={TOKEN_STATES[state]} /> },
-          { name: 'Expires', cell: (row) => <Time at={row.expires_at} /> },
-          { name: 'Last used', cell: (row) => (row.last_used_at ? <Time at={row.last_used_at} /> : 'never') },
-          { name: 'Made', cell: (row) => <Time at={row.created_at} />, isRight: true },
-        ]}
-        pane={(row) => ({
-          title: row.name,
-          body: (
-            <>
-              <Facts
-                facts={[
-                  ['In the audit log', row.actor],
-                  ['Made by', row.created_by],
-                  ['Expires', <Time key="expires" at={row.expires_at} isAbsolute />],
-                  row.revoked_at && ['Revoked', <Time key="revoked" at={row.revoked_at} isAbsolute />],
-                ]}
-              />
-              <Acts
-                acts={[
-                  {
-                    label: 'Revoke',
-                    isHidden: row.revoked_at !== null,
-                    asks: { title: `Revoke ${row.name}?`, text: 'The pipeline that has it is refused from now on.' },
-                    done: 'Revoked',
-                    act: () => del(`${TOKENS}/${row.id}`),
-                  },
-                ]}
-              />
-            </>
-          ),
-        })}
-        making={{ label: 'New token', schema: 'NewDeployToken', onMade: setMade }}
-        empty={{
-          title: 'No deploy token yet',
-          text: 'A pipeline shows one to plan and apply files; it opens nothing else.',
-          aos: 'npx aos tokens create ci',
-          sample: { name: 'ci' },
-        }}
-        aos="npx aos tokens"
-      />
-      {made && (
-        <Secret title={`The token ${made.name}`} secret={made.token} onClose={() => setMade(undefined)}>
-          Copy it now: it is shown this once. A pipeline has it as AOS_SESSION, beside AOS_URL.
-        </Secret>
-      )}
-    </>
+    <Resource<DeployToken, CreatedDeployToken>
+      label="Deploy tokens"
+      path={TOKENS}
+      selected={id}
+      search={{ tab: 'tokens' }}
+      idOf={(row) => String(row.id)}
+      columns={[
+        { name: 'Name', cell: ({ name }) => name },
+        { name: 'State', cell: ({ state }) => <Status status={TOKEN_STATES[state]} /> },
+        { name: 'Expires', cell: (row) => <Time at={row.expires_at} /> },
+        { name: 'Last used', cell: (row) => (row.last_used_at ? <Time at={row.last_used_at} /> : 'never') },
+        { name: 'Made', cell: (row) => <Time at={row.created_at} />, isRight: true },
+      ]}
+      pane={(row) => ({
+        title: row.name,
+        body: (
+          <>
+            <Facts
+              facts={[
+                ['In the audit log', row.actor],
+                ['Made by', row.created_by],
+                ['Expires', <Time key="expires" at={row.expires_at} isAbsolute />],
+                row.revoked_at && ['Revoked', <Time key="revoked" at={row.revoked_at} isAbsolute />],
+              ]}
+            />
+            <Acts
+              acts={[
+                {
+                  label: 'Revoke',
+                  isHidden: row.revoked_at !== null,
+                  asks: { title: `Revoke ${row.name}?`, text: 'The pipeline that has it is refused from now on.' },
+                  done: 'Revoked',
+                  act: () => del(`${TOKENS}/${row.id}`),
+                },
+              ]}
+            />
+          </>
+        ),
+      })}
+      making={{
+        label: 'New token',
+        schema: 'NewDeployToken',
+        secretOf: ({ name, token }) => ({
+          title: `The token ${name}`,
+          secret: token,
+          children: 'Copy it now: it is shown this once. A pipeline has it as AOS_SESSION, beside AOS_URL.',
+        }),
+      }}
+      empty={{
+        title: 'No deploy token yet',
+        text: 'A pipeline shows one to plan and apply files; it opens nothing else.',
+        aos: 'npx aos tokens create ci',
+        sample: { name: 'ci' },
+      }}
+      aos="npx aos tokens"
+    />
   );
 }
 
