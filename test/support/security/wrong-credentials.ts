@@ -295,7 +295,7 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
     const { direct, proxied } = wrongStamps(material, endpoint);
     return {
       atGateway: [...throughProxy(material, endpoint), ...proxied, ...pipelines(material, endpoint, inCookie)],
-      atControlPlane: [...directly(material, endpoint), ...direct],
+      atControlPlane: [...directly(material, endpoint), ...direct, ...pipelines(material, endpoint, inHeader)],
     };
   },
   internal: (material, endpoint) => {
@@ -308,6 +308,7 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
       ],
       atControlPlane: [
         ...directly(material, endpoint),
+        ...pipelines(material, endpoint, inHeader),
         ...foreign.map(([name, session]) => ({ name, headers: inHeader(session), expected: NOT_INTERNAL })),
       ],
     };
