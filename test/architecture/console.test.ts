@@ -1,7 +1,7 @@
 /** What a session may do by the control plane can be done in the console. A new endpoint enters by being declared. */
 import { expect, test } from '@jest/globals';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { endpoints, isOfOperator } from '../support/http/endpoints.ts';
 
 const FOLDER = 'console/src';
@@ -28,11 +28,13 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'runs.stats': 'the counts of the list of runs, and the costs of 24 hours',
 };
 
-const files = await Promise.all(
-  (await readdir(FOLDER, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-    .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')),
-);
+const texts = new Map<string, string>();
+for (const entry of await readdir(FOLDER, { recursive: true, withFileTypes: true })) {
+  if (!entry.isFile() || !/\.tsx?$/.test(entry.name)) continue;
+  const path = join(entry.parentPath, entry.name);
+  texts.set(relative(FOLDER, path), await readFile(path, 'utf8'));
+}
+const files = [...texts.values()];
 
 const isSent = ({ method, path }: { method: keyof typeof SENDS; path: string }): boolean => {
   const parts = path.split('/').filter((part) => part && part !== 'v1' && !part.startsWith('{'));
@@ -62,4 +64,33 @@ test('what is said to be elsewhere is not there', () => {
     return !endpoint || isSent(endpoint);
   });
   expect(stale).toEqual([]);
+});
+
+/** Shows its buttons only to those who may press them. `Acts`, `Change` and `Resource` do so by themselves. */
+const GUARDS = /\bmayChange\b|<ForWriters|<StartPage/;
+/** A button whose request is one that changes something: sent by the file itself. */
+const CHANGES = /\b(post|put|patch|del)(<[^>]*>)?\(/;
+
+/** What is shown by another file, which guards it; or changes nothing. */
+const GUARDED_BY: Readonly<Record<string, string>> = {
+  'features/inbox/answer.tsx': 'features/inbox/wait-view.tsx',
+  'features/projects/budget.tsx': 'routes/project.tsx',
+  'features/runs/bulk.tsx': 'routes/runs.tsx',
+  'features/tour/tour.tsx': 'routes/welcome.tsx',
+};
+/** Their own buttons only look; what changes something is an act. */
+const ONLY_LOOK = ['features/chat/conversation.tsx', 'features/memory/memory.tsx', 'features/workspace/members.tsx'];
+
+// Guards: a button that a viewer would be refused at, in whatever state it is shown: the test that presses them sees only the
+// states that it makes.
+test('whoever sends a change guards its buttons, or names who does', () => {
+  const bare = [...texts].flatMap(([path, text]) => {
+    const isSender = /^(features|routes)\//.test(path) && CHANGES.test(text) && /<(Button|button)\b/.test(text);
+    if (!isSender || GUARDS.test(text) || ONLY_LOOK.includes(path)) return [];
+    const by = GUARDED_BY[path];
+    return by !== undefined && GUARDS.test(texts.get(by) ?? '') ? [] : [path];
+  });
+  expect(bare).toEqual([]);
+  const named = [...Object.keys(GUARDED_BY), ...Object.values(GUARDED_BY), ...ONLY_LOOK];
+  expect(named.filter((path) => !texts.has(path))).toEqual([]);
 });

@@ -64,6 +64,10 @@ await describeConsole('a viewer', { start }, (stage) => {
   async function pressAll(tab: Tab): Promise<string[]> {
     const address = tab.url();
     const main = tab.locator('#main');
+    const unfold = () =>
+      tab.evaluate(`for (const part of document.querySelectorAll('#main details')) part.open = true`);
+    await unfold();
+    await loaded(tab);
     const buttons = main.locator('button:visible:enabled:not([role="tab"])');
     const names = await buttons.evaluateAll((all) => all.map((each) => each.textContent.trim() || each.ariaLabel));
     const found: string[] = [];
@@ -75,11 +79,18 @@ await describeConsole('a viewer', { start }, (stage) => {
     for (const way of await main.locator('a[href$="/new"]:visible').allInnerTexts()) found.push(`a way to ${way}`);
     for (const name of new Set(names)) {
       const button = main.getByRole('button', { name: present(name), exact: true }).first();
+      // What another button has led away from, or is off by now, is found where it stands.
       if (!(await button.isVisible()) || (await button.isDisabled())) continue;
       await button.click({ timeout: 2_000 }).catch(() => undefined);
+      const isAsking = (await tab.locator('dialog[open]').count()) > 0;
+      // A form is made of what the service says of it, which is asked for first.
+      if (isAsking) await loaded(tab);
       if ((await tab.locator('dialog[open] button[type="submit"]').count()) > 0) found.push(`a form behind ${name}`);
-      await tab.keyboard.press('Escape');
-      if (tab.url() !== address) await tab.goto(address);
+      if (isAsking) await tab.keyboard.press('Escape');
+      if (tab.url() === address) continue;
+      await tab.goto(address);
+      await loaded(tab);
+      await unfold();
     }
     return found;
   }
@@ -98,7 +109,7 @@ await describeConsole('a viewer', { start }, (stage) => {
     tab.setDefaultTimeout(10_000);
     await open('/runs');
     await tab.getByRole('navigation').first().waitFor();
-    const left = await links(tab);
+    const left = [...(await links(tab)), new URL('/console/welcome', tab.url()).href];
     const seen = new Set<string>();
     for (let address = left.shift(); address !== undefined; address = left.shift()) {
       const kind = kindOf(address);

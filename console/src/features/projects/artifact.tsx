@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { post } from '../../api/client.ts';
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Content } from '../../ui/content.tsx';
@@ -78,7 +79,11 @@ export function ArtifactView({ project, versions, version, against }: ArtifactVi
           {shown.produced_via.replaceAll('_', ' ')}, <Time at={shown.created_at} />
         </span>
         <span className="ml-auto flex items-center">
-          {shown.superseded && !isEnded(project) && <Button onClick={() => setAsks(true)}>Make it current</Button>}
+          {shown.superseded && !isEnded(project) && (
+            <ForWriters>
+              <Button onClick={() => setAsks(true)}>Make it current</Button>
+            </ForWriters>
+          )}
           <CopyButton text={asText(shown.content)} label="Copy the artifact" />
         </span>
       </div>

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { post } from '../../api/client.ts';
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { publicCurl, quoted } from '../../ui/commands.ts';
 import { Command } from '../../ui/copy.tsx';
@@ -21,9 +22,11 @@ export function FirstRun() {
       title="No runs yet"
       action={
         <div className="flex flex-wrap justify-center gap-2">
-          <Button look="primary" isBusy={start.isPending} onClick={() => start.mutate()}>
-            Start this run
-          </Button>
+          <ForWriters>
+            <Button look="primary" isBusy={start.isPending} onClick={() => start.mutate()}>
+              Start this run
+            </Button>
+          </ForWriters>
           <Link to="/welcome" className={buttonClass()}>
             The first five minutes
           </Link>

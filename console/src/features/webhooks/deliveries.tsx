@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { get, post } from '../../api/client.ts';
 import type { WebhookDelivery, WebhookDeliveriesListResponse } from '../../api/types.ts';
 import { useRefresh } from '../../live/live.ts';
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { controlPlaneCurl } from '../../ui/commands.ts';
 import { Command } from '../../ui/copy.tsx';
@@ -63,9 +64,11 @@ export function Deliveries({
   return (
     <div className="space-y-2">
       {failed.length > 1 && (
-        <Button icon="retry" isBusy={again.isPending} onClick={() => again.mutate(failed)}>
-          Send all {failed.length} that failed again
-        </Button>
+        <ForWriters>
+          <Button icon="retry" isBusy={again.isPending} onClick={() => again.mutate(failed)}>
+            Send all {failed.length} that failed again
+          </Button>
+        </ForWriters>
       )}
       <Refusal error={again.error} />
       <ul aria-label="Deliveries" className="card divide-y text-sm">
@@ -88,9 +91,11 @@ export function Deliveries({
                   </p>
                 )}
                 {(row.status !== 'pending' || isRetrying(row)) && (
-                  <Button icon="retry" isBusy={again.isPending} onClick={() => again.mutate([row.id])}>
-                    Send again
-                  </Button>
+                  <ForWriters>
+                    <Button icon="retry" isBusy={again.isPending} onClick={() => again.mutate([row.id])}>
+                      Send again
+                    </Button>
+                  </ForWriters>
                 )}
               </div>
             </details>

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { del, patch, post } from '../../api/client.ts';
 import type { OutputDelivery, OutputDestination } from '../../api/types.ts';
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { Acts } from '../../ui/acts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Refusal } from '../../ui/empty.tsx';
@@ -66,18 +67,20 @@ function Destination({ destination }: { destination: OutputDestination }) {
         ]}
       />
       <Value value={destination.config} label="the configuration" />
-      <div className="space-y-1">
-        <Button isBusy={trial.isPending} onClick={() => trial.mutate()}>
-          Send a sample
-        </Button>
-        <Refusal error={trial.error} />
-        {trial.data && (
-          <p role="status" className={trial.data.delivered ? 'text-good' : 'text-bad'}>
-            {trial.data.delivered ? 'It was taken' : `It was not taken: ${trial.data.error ?? 'no reason'}`} (
-            {duration(trial.data.duration_ms)})
-          </p>
-        )}
-      </div>
+      <ForWriters>
+        <div className="space-y-1">
+          <Button isBusy={trial.isPending} onClick={() => trial.mutate()}>
+            Send a sample
+          </Button>
+          <Refusal error={trial.error} />
+          {trial.data && (
+            <p role="status" className={trial.data.delivered ? 'text-good' : 'text-bad'}>
+              {trial.data.delivered ? 'It was taken' : `It was not taken: ${trial.data.error ?? 'no reason'}`} (
+              {duration(trial.data.duration_ms)})
+            </p>
+          )}
+        </div>
+      </ForWriters>
       <Acts
         acts={[
           {
@@ -96,7 +99,9 @@ function Destination({ destination }: { destination: OutputDestination }) {
           },
         ]}
       />
-      <Button onClick={() => setChanging(true)}>Change</Button>
+      <ForWriters>
+        <Button onClick={() => setChanging(true)}>Change</Button>
+      </ForWriters>
       {isChanging && (
         <RequestForm
           title={`Change ${destination.name}`}

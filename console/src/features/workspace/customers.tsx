@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Change } from '../../ui/change.tsx';
 import { Refusal } from '../../ui/empty.tsx';
 import { Facts } from '../../ui/facts.tsx';
+import { ForWriters } from '../../ui/for-writers.tsx';
 import { NoteField } from '../../ui/field.tsx';
 import { count, money } from '../../ui/figures.ts';
 import { Loaded } from '../../ui/loaded.tsx';
@@ -103,19 +104,21 @@ function Notes({ path }: { path: string }) {
   });
   return (
     <section aria-label="Notes" className="space-y-3">
-      <form
-        className="space-y-2"
-        onSubmit={(event) => {
-          event.preventDefault();
-          noting.mutate();
-        }}
-      >
-        <NoteField label="Note" value={text} onChange={setText} />
-        <Refusal error={noting.error} />
-        <Button type="submit" isBusy={noting.isPending} disabled={text.trim() === ''}>
-          Note it
-        </Button>
-      </form>
+      <ForWriters>
+        <form
+          className="space-y-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            noting.mutate();
+          }}
+        >
+          <NoteField label="Note" value={text} onChange={setText} />
+          <Refusal error={noting.error} />
+          <Button type="submit" isBusy={noting.isPending} disabled={text.trim() === ''}>
+            Note it
+          </Button>
+        </form>
+      </ForWriters>
       <Loaded<CrmAdminNotesResponse> path={addressOf(path, { limit: SHOWN })}>
         {({ data }) => (
           <ul aria-label="What was noted" className="space-y-3">
