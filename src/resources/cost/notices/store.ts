@@ -71,8 +71,8 @@ export const createSpendingNoticeStore = (db: Database) => ({
    * @returns what was told and is still so: of each cap the highest threshold that is crossed in this period and by this limit, and
    * what else was noted within a day; the newest first
    */
-  standing: (customerId: string): Promise<StandingNotice[]> =>
-    db.rows<StandingNotice>(sql`
+  standing: async (customerId: string): Promise<StandingNotice[]> => {
+    const rows = await db.rows<Omit<StandingNotice, 'at'> & { at: string }>(sql`
       select * from (
         select distinct on (n.topic, n.cap_id) n.topic, n.cap_id as "capId", n.threshold, trim_scale(n.spent_usd)::text as "spentUsd",
           trim_scale(n.limit_usd)::text as "limitUsd", n.run_id as "runId", n.created_at as at
@@ -81,7 +81,9 @@ export const createSpendingNoticeStore = (db: Database) => ({
           when 'threshold' then n.limit_usd = b.limit_usd and n.period_start = date_trunc(b.period, now() at time zone 'utc')::date
           else n.created_at > now() - interval '1 day' end
         order by n.topic, n.cap_id, n.threshold desc, n.created_at desc
-      ) told order by at desc`),
+      ) told order by at desc`);
+    return rows.map((row) => ({ ...row, at: new Date(row.at) }));
+  },
 
   /** Takes what is due; whoever dies with it leaves it due again after a time that grows with each attempt. */
   takeDue: (limit: number): Promise<SpendingNotice[]> =>
