@@ -29,6 +29,8 @@ RUN apt-get update \
 WORKDIR /app
 ENV NODE_ENV=production \
     NODE_OPTIONS=--import=/app/src/quick-imports.mjs \
+    MALLOC_ARENA_MAX=2 \
+    MALLOC_TRIM_THRESHOLD_=131072 \
     WORKER_BUNDLE=dist/workflow-bundle.js \
     DATA_DIR=/data
 COPY --from=dependencies /app/node_modules node_modules

@@ -17,6 +17,8 @@ const command = isReady
   ? [PINNED_NODE, inRoot('src/cli.ts'), ...args]
   : [process.execPath, inRoot('src/embedded/setup.mjs'), '--', 'node', inRoot('src/cli.ts'), ...args];
 const env = { ...process.env, ...quickStart(process.env) };
+// Newer versions of Node can be replaced by the command, so that nothing waits beside it.
+process.execve?.(command[0], command, env);
 const child = spawn(command[0], command.slice(1), { stdio: 'inherit', env });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   // A terminal sends Ctrl-C to the command itself, and a second one would mean "end at once".

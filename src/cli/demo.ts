@@ -5,7 +5,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { Listr } from 'listr2';
 import type { CreatedApiKey, NewWebhook, Project, ProjectAccepted } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
@@ -57,7 +56,8 @@ async function demo({ out, keep = false }: { out: string; keep?: boolean }): Pro
   const onSignal = () => void stop().finally(() => process.exit(130));
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
-    await steps(modelsIn(process.env).length > 0 ? MODEL_TIMEOUT_MS : OFFLINE_TIMEOUT_MS).run(context);
+    const tour = await steps(modelsIn(process.env).length > 0 ? MODEL_TIMEOUT_MS : OFFLINE_TIMEOUT_MS);
+    await tour.run(context);
     report(context);
     if (keep) await stayUntilSignalled(context);
   } catch (error) {
@@ -68,8 +68,9 @@ async function demo({ out, keep = false }: { out: string; keep?: boolean }): Pro
   suggest(context);
 }
 
-const steps = (timeoutMs: number) =>
-  new Listr<Demo>(
+async function steps(timeoutMs: number) {
+  const { Listr } = await import('listr2');
+  return new Listr<Demo>(
     [
       {
         title: 'Start the service: Postgres, Temporal, worker and API on a throw-away directory',
@@ -147,6 +148,7 @@ const steps = (timeoutMs: number) =>
     ],
     { exitOnError: true, registerSignalListeners: false },
   );
+}
 
 const seconds = ({ timings }: Embedded): string =>
   Object.entries(timings)

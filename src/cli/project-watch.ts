@@ -1,7 +1,6 @@
 /**
  * Shows a project as it happens: a live board on a terminal, and elsewhere a line for each event and each waiting gate.
  */
-import { Listr } from 'listr2';
 import type { Project } from '../../client/src/api.ts';
 import { first, present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
@@ -68,6 +67,7 @@ export const boardText = (service: ServiceClient, board: Board): string =>
   );
 
 async function watchBoard(service: ServiceClient, projectId: string): Promise<void> {
+  const { Listr } = await import('listr2');
   const board = new Listr(
     [
       {

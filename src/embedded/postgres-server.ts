@@ -21,6 +21,8 @@ import type { PostgresServerMessage } from './postgres.ts';
 import { createFront } from './postgres-front.ts';
 
 const [dataDir = 'memory://', port = '0', from] = process.argv.slice(2);
+/** All of it is in memory from the start on, whether it is used or not; what is not in it is in the system's cache of files. */
+const SHARED_BUFFERS_MB = 32;
 const watched = new Set<number>();
 /** A process that is ending may hold the lock for a moment. */
 const LOCK_MS = 5_000;
@@ -29,7 +31,11 @@ let lock: DatabaseSync | undefined;
 
 requireAlone(dataDir);
 if (from) await beginAsCopy(dataDir, from);
-const db = await PGlite.create({ dataDir, extensions: { vector } });
+const db = await PGlite.create({
+  dataDir,
+  extensions: { vector },
+  startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${SHARED_BUFFERS_MB}MB`],
+});
 // One connection at a time: with several, one that holds a transaction while another queries hangs them all. The socket
 // server refuses the second one; a client that reconnects at once would meet that, so it waits for its turn in front of it.
 const socketPath = join(await mkdtemp(join(tmpdir(), 'aos-pg-')), 'postgres.sock');

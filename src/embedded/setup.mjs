@@ -58,18 +58,13 @@ async function setUp() {
 
 /**
  * Runs the command as if it replaced this process: it has the same streams, signals are passed on to it, and its exit
- * code becomes ours.
+ * code becomes ours. Where this Node can, it is replaced, so that nothing waits beside a service for as long as it runs.
  */
 async function run([command, ...args]) {
+  const env = { ...process.env, PATH: [BIN, process.env.PATH].join(delimiter), ...quickStart(process.env) };
   const node = existsSync(PINNED_NODE) ? PINNED_NODE : process.execPath;
-  const child = spawn(command === 'node' ? node : command, args, {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      PATH: [BIN, process.env.PATH].join(delimiter),
-      ...quickStart(process.env),
-    },
-  });
+  if (command === 'node') process.execve?.(node, [node, ...args], env);
+  const child = spawn(command === 'node' ? node : command, args, { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     // A terminal sends Ctrl-C to the command itself, and a second one would mean "end at once".
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));

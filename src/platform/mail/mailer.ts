@@ -2,7 +2,6 @@
  * Sends mail: by SMTP where `SMTP_URL` says so, otherwise as one line of the log, so that codes can be read where there
  * is no mail. Sending is a network call and must never be made inside a transaction.
  */
-import { createTransport } from 'nodemailer';
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
@@ -53,7 +52,7 @@ function smtpMailer(url: string, from: string, log: Log): Mailer {
     dnsTimeout: PATIENCE_MS,
     socketTimeout: PATIENCE_MS,
   };
-  const transport = createTransport({ ...timeouts, url }, { from });
+  const opened = import('nodemailer').then(({ createTransport }) => createTransport({ ...timeouts, url }, { from }));
   return {
     delivery: (to) => `email:${masked(to)}`,
     async send({ to, subject, text, messageId, attachments = [] }) {
@@ -67,6 +66,7 @@ function smtpMailer(url: string, from: string, log: Log): Mailer {
         attachments: attachments.map((file) => ({ ...file, contentDisposition: 'attachment' as const })),
         signal: AbortSignal.timeout(2 * PATIENCE_MS),
       };
+      const transport = await opened;
       await transport.sendMail(mail).catch((error: Error & { code?: string; responseCode?: number }) => {
         log.error({ event: 'mail_failed', code: error.code, response_code: error.responseCode }, 'a mail was not sent');
         throw new Problem('mail_failed', `mail_failed: ${reasonOf(error)}`);

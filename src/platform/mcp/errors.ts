@@ -2,8 +2,6 @@
  * Names the ways in which a request to an MCP server fails. Its messages are the product's own: nothing that a server
  * or an address says is in them, but for a refusal.
  */
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { fieldsOf } from '../core/record.ts';
 import { ForbiddenAddressError } from '../egress/egress.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
@@ -46,17 +44,10 @@ const codeOf = (error: unknown): string => {
   return inner === undefined ? '' : codeOf(inner);
 };
 
-/** @returns whatever the SDK or a transport threw, as one of the errors above */
+/** @returns whatever a transport threw, as one of the errors above; `session.ts` knows those of the SDK */
 export function namedFailure(error: unknown): Error {
   if (error instanceof McpConnectionError || error instanceof McpTimeoutError || error instanceof McpRefusalError)
     return error;
-  if (error instanceof StreamableHTTPError) {
-    const status = error.code ?? 0;
-    const isRefused = status >= 400 && status < 500;
-    if (status === 401 || status === 403) return new McpConnectionError('it refuses the credential', true);
-    return new McpConnectionError(status > 0 ? `it answers with status ${status}` : 'it does not speak MCP', isRefused);
-  }
-  if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return new McpRefusalError(error.message);
   if (error instanceof ForbiddenAddressError) return new McpConnectionError('its address is not allowed', true);
   const limit = bodyLimitIn(error);
   if (limit) return new McpRefusalError(limit.message);

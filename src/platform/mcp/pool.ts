@@ -10,8 +10,6 @@ import { present } from '../core/present.ts';
 import { answerLimits, plainFetch, type LimitedFetch } from '../egress/limits.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
 import type { McpServer } from './servers.ts';
-import { openSession } from './session.ts';
-import { openTransport } from './transport.ts';
 
 /** A server that a workspace named. Its address is a secret of the workspace: no message and no log line has it. */
 export interface WorkspaceMcpServer {
@@ -70,13 +68,19 @@ export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolO
     createMcpConnection({
       name,
       log: serverLog,
-      open: ({ signal, onDoubt }) =>
-        openSession({
+      async open({ signal, onDoubt }) {
+        // Most deployments have no MCP server, and the SDK takes 20 MB.
+        const [{ openSession }, { openTransport }] = await Promise.all([
+          import('./session.ts'),
+          import('./transport.ts'),
+        ]);
+        return openSession({
           transport: openTransport(server, { fetch, limits, onStderr: (line) => serverLog.debug({ line }, 'stderr') }),
           timeoutMs: 'command' in server ? COMMAND_TIMEOUT_MS : ADDRESS_TIMEOUT_MS,
           signal,
           onDoubt,
-        }),
+        });
+      },
     });
 
   const ofOperator = (name: string, server: McpServer): McpConnection =>

@@ -1,6 +1,6 @@
 /** One open connection to an MCP server, from its first word to its end. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -93,6 +93,18 @@ const toolOf = (listed: unknown): McpTool[] => {
   return [{ name, description, inputSchema, hints }];
 };
 
+/** @returns whatever the SDK or a transport threw, as one of the product's errors */
+function sdkFailure(error: unknown): Error {
+  if (error instanceof StreamableHTTPError) {
+    const status = error.code ?? 0;
+    const isRefused = status >= 400 && status < 500;
+    if (status === 401 || status === 403) return new McpConnectionError('it refuses the credential', true);
+    return new McpConnectionError(status > 0 ? `it answers with status ${status}` : 'it does not speak MCP', isRefused);
+  }
+  if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return new McpRefusalError(error.message);
+  return namedFailure(error);
+}
+
 /** @throws McpConnectionError, McpTimeoutError or McpRefusalError */
 export async function openSession({ transport, timeoutMs, signal, onDoubt }: SessionOptions): Promise<McpSession> {
   // The methods of the client for tools are not used: they compile the server's output schemas, which may say anything.
@@ -136,7 +148,7 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
       if (error instanceof z.ZodError) throw new McpRefusalError('its answer cannot be understood');
       if (isOver && error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
         throw new McpConnectionError(broken, false);
-      throw namedFailure(error);
+      throw sdkFailure(error);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', forward);

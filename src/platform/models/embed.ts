@@ -3,8 +3,6 @@
  * nothing about each other, so the database remembers which model made those it holds (see the memory's
  * store/vectors.ts).
  */
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { embedMany, type embed, type EmbeddingModel } from 'ai';
 import { ConfigError, type Config } from '../core/config.ts';
 import { fieldsOf } from '../core/record.ts';
@@ -28,7 +26,7 @@ type Options = NonNullable<Parameters<typeof embed>[0]['providerOptions']>;
 
 interface Provider {
   name: Extract<ResolvedModel['provider'], 'openai' | 'openai-compatible'>;
-  sdk: (fetch: typeof globalThis.fetch) => SdkEmbeddingModel;
+  sdk: (fetch: typeof globalThis.fetch) => Promise<SdkEmbeddingModel>;
   options?: Options;
 }
 
@@ -61,7 +59,7 @@ function providerOf(config: Config, { model, dimensions }: { model: string; dime
     // Models before the third family have one size and refuse to be asked for another.
     return {
       name: 'openai',
-      sdk: (fetch) => createOpenAI({ ...settings, fetch }).embeddingModel(model),
+      sdk: async (fetch) => (await import('@ai-sdk/openai')).createOpenAI({ ...settings, fetch }).embeddingModel(model),
       ...(model.startsWith('text-embedding-3') && { options: { openai: { dimensions } } }),
     };
   }
@@ -73,7 +71,10 @@ function providerOf(config: Config, { model, dimensions }: { model: string; dime
   };
   return {
     name: 'openai-compatible',
-    sdk: (fetch) => createOpenAICompatible({ ...settings, fetch }).embeddingModel(model),
+    async sdk(fetch) {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return createOpenAICompatible({ ...settings, fetch }).embeddingModel(model);
+    },
   };
 }
 
@@ -98,7 +99,7 @@ function provided(
       const limits = { maxBytes: AROUND_BYTES + texts.length * dimensions * NUMBER_BYTES, totalMs: timeoutMs };
       const fetch = ((url: string | URL, init?: RequestInit) => plain(url, init, limits)) as typeof globalThis.fetch;
       const { embeddings } = await embedMany({
-        model: sdk(fetch),
+        model: await sdk(fetch),
         // A provider refuses a text without anything in it.
         values: texts.map((text) => text.trim().slice(0, MAX_CHARACTERS).toWellFormed() || '.'),
         abortSignal: signal ? AbortSignal.any([signal, deadline]) : deadline,

@@ -49,7 +49,7 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
     call: async (call) =>
       call.resolved.provider === 'offline'
         ? callOffline(call, offline)
-        : callProvider(call, providerModel(call.resolved, call.credentials, replyLimits(call, config))),
+        : callProvider(call, await providerModel(call.resolved, call.credentials, replyLimits(call, config))),
     price: (resolved, usage, terms) => price(resolved, usage, terms),
     reloadPrices() {
       price = createPrices(config.MODEL_PRICES);

@@ -1,10 +1,7 @@
 /**
  * The AI SDK's models, built for each call from that call's credentials: no key outlives its call, and a rotated one
- * counts at once.
+ * counts at once. The SDK of a provider is loaded with the first call of one of its models.
  */
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
 import type { Config } from '../core/config.ts';
 import type { GuardedFetch } from '../egress/egress.ts';
@@ -35,12 +32,17 @@ interface Making<Credential> {
   config: Config;
 }
 
-const SDK_MODELS: { readonly [Name in ProviderName]: (making: Making<CredentialOf<Name>>) => SdkModel } = {
-  anthropic: ({ credential: apiKey, model, fetch, config }) =>
-    createAnthropic({ apiKey, baseURL: config.ANTHROPIC_BASE_URL, fetch })(model),
-  openai: ({ credential: apiKey, model, fetch, config }) =>
-    createOpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, fetch })(model),
-  'openai-compatible': ({ credential, model, fetch, guardedFetch, config }) => {
+const SDK_MODELS: { readonly [Name in ProviderName]: (making: Making<CredentialOf<Name>>) => Promise<SdkModel> } = {
+  async anthropic({ credential: apiKey, model, fetch, config }) {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    return createAnthropic({ apiKey, baseURL: config.ANTHROPIC_BASE_URL, fetch })(model);
+  },
+  async openai({ credential: apiKey, model, fetch, config }) {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    return createOpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, fetch })(model);
+  },
+  async 'openai-compatible'({ credential, model, fetch, guardedFetch, config }) {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const { baseUrl, apiKey } = credential;
     const isOperators = credential.isOperators ?? baseUrl === config.OPENAI_COMPATIBLE_BASE_URL;
     // Without the guard a workspace could have the service call any address inside its network.
@@ -64,8 +66,12 @@ const SDK_MODELS: { readonly [Name in ProviderName]: (making: Making<CredentialO
 /** @param guardedFetch reaches public addresses only; an address that a workspace chose is called through it */
 export const createProviders = (config: Config, guardedFetch?: GuardedFetch) => {
   const plain = plainFetch(config);
-  return ({ provider, model }: ResolvedModel, credentials: ModelCredentials, limits: ReplyLimits): SdkModel => {
-    const make = <Name extends ProviderName>(name: Name): SdkModel => {
+  return async (
+    { provider, model }: ResolvedModel,
+    credentials: ModelCredentials,
+    limits: ReplyLimits,
+  ): Promise<SdkModel> => {
+    const make = <Name extends ProviderName>(name: Name): Promise<SdkModel> => {
       const credential = credentials[name];
       if (!credential) {
         throw new ModelFailure(

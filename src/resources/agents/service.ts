@@ -6,7 +6,6 @@
  */
 import { fileTypeFromBuffer } from 'file-type';
 import { Readable } from 'node:stream';
-import sharp from 'sharp';
 import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
@@ -235,8 +234,9 @@ async function toAvatar(file: UploadedFile | undefined): Promise<Buffer> {
   if (!type || !AVATAR_TYPES.includes(type.mime)) {
     throw new Problem('invalid_upload', 'the picture must be a PNG, JPEG or WebP');
   }
+  const { default: open } = await import('sharp');
   try {
-    return await sharp(file.bytes, { limitInputPixels: MAX_PIXELS })
+    return await open(file.bytes, { limitInputPixels: MAX_PIXELS })
       .timeout({ seconds: 20 })
       .autoOrient()
       .resize(AVATAR_PIXELS, AVATAR_PIXELS, { fit: 'cover' })

@@ -4,7 +4,6 @@
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createTransport } from 'nodemailer';
 import { fieldsOf } from '../../platform/core/record.ts';
 import { withoutTrailingSlashes } from '../../platform/core/text.ts';
 import type { GuardedFetch } from '../../platform/egress/egress.ts';
@@ -48,6 +47,7 @@ export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: Probe
   },
 
   async smtp({ host, port, user, password }: SmtpLogin): Promise<HealthStatus | undefined> {
+    const { createTransport } = await import('nodemailer');
     const isTrusted = allowlist.includes(`${host}:${port}`);
     const address = isTrusted ? host : await resolvePublic(host);
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
