@@ -56,6 +56,8 @@ async function makeThread() {
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: IDLE_MS,
+    // Each text leaves much that is soon forgotten; a larger young heap would let 100 MB of it gather.
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
     // The thread needs no setting of the service.
     env: {},
     argv: [],
