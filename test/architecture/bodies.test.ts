@@ -27,7 +27,6 @@ const ALLOWED: Record<string, readonly string[] | string> = {
   'src/platform/models/embed.ts': ['embeddings: openai', 'embeddings: openai-compatible'],
   'src/platform/mcp/transport.ts': ['mcp: address', 'mcp: a tool', 'mcp: command'],
   'src/platform/mcp/session.ts': ['mcp: address', 'mcp: a tool', 'mcp: command'],
-  'src/platform/mcp/errors.ts': ['mcp: address', 'mcp: a tool', 'mcp: command'],
   'src/resources/sign-in/oidc.ts': ['oidc: discovery', 'oidc: token'],
   'src/resources/sign-in/identity.ts': ['identity: keys'],
   'src/resources/billing/stripe.ts': ['stripe'],
