@@ -93,16 +93,10 @@ export const createInboxService = ({
 
   async function describe({ customerId }: Caller, wait: WaitRow): Promise<WaitDetailRow> {
     const { kind } = wait;
-    const isOfStep = wait.subtask_id !== null;
-    const ofStep = <T>(read: (customerId: string, of: WaitRow) => Promise<T[]>) =>
-      isOfStep ? read(customerId, wait) : [];
-    const ofPause = <T>(read: (customerId: string, of: WaitRow) => Promise<T[]>) =>
-      kind === 'paused' ? read(customerId, wait) : [];
-    const { gateConfig, callArguments, tool, instruction } = await details.facts(customerId, wait);
-    const costs = {
-      ofRest: wait.project_id === null ? null : await details.costOfRest(customerId, wait),
-      ofPhase: isOfStep ? await details.costOfPhase(customerId, wait) : null,
-    };
+    const { gateConfig, callArguments, tool, instruction, costOfRest, costOfPhase, ...shown } = await details.load(
+      customerId,
+      wait,
+    );
     const texts = (name: string): string[] | null => {
       const value = callArguments?.[name];
       return Array.isArray(value) ? value.map(String) : null;
@@ -113,19 +107,11 @@ export const createInboxService = ({
     const prompt = typeof gateConfig?.['prompt'] === 'string' ? gateConfig['prompt'] : null;
     return {
       ...wait,
+      ...shown,
       prompt: prompt ?? question ?? instruction,
-      choices: choicesOf(wait, gateConfig, costs),
+      choices: choicesOf(wait, gateConfig, { ofRest: costOfRest, ofPhase: costOfPhase }),
       on_timeout: onTimeout(wait, gateConfig),
-      votes: await details.votes(customerId, wait),
-      delegations: await ofStep(details.delegations),
-      artifacts: wait.project_id === null ? [] : await details.artifacts(customerId, wait),
-      work: await ofStep(details.work),
-      reviews: await ofStep(details.reviews),
-      decisions: await details.decisions(customerId, wait),
-      plan: kind === 'plan' ? await details.plan(customerId, wait) : null,
       question: tool !== null && !isLost ? { question: question ?? wait.title, options: texts('options'), tool } : null,
-      failures: await ofPause(details.failures),
-      budgets: await ofPause(details.budgets),
       awaits: kind === 'webhook_gate' ? wait.title : null,
       effect: tool !== null && isLost ? { tool, arguments: callArguments } : null,
     };
