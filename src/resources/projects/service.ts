@@ -123,16 +123,15 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
   ) {
     const made = claim?.made ? await store.findProject(caller.customerId, claim.made) : undefined;
     if (made) return made;
-    const id = await store.createProject(await plan(caller, body, authMode), claim);
-    const planned = await findProject(caller, id);
+    const { project, board } = await store.createProject(await plan(caller, body, authMode), claim);
     try {
-      await withinDeadline(temporal, () => starter.start(id));
+      await withinDeadline(temporal, () => starter.startPlanned(board));
     } catch (error) {
-      const isWithdrawn = await store.withdrawProject(caller.customerId, id);
+      const isWithdrawn = await store.withdrawProject(caller.customerId, project.id);
       if (isWithdrawn) throw error;
-      log.warn({ project_id: id, err: error }, 'the start of a project seemed to fail but did not');
+      log.warn({ project_id: project.id, err: error }, 'the start of a project seemed to fail but did not');
     }
-    return planned;
+    return project;
   }
 
   return {

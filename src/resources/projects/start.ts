@@ -42,8 +42,7 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
 
   const load = async (projectId: string) => found(await store.loadBoard(projectId));
 
-  async function start(projectId: string, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE') {
-    const board = await load(projectId);
+  async function start(board: Board, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE') {
     await startOnce(() =>
       temporal.client.workflow.start<typeof project>(PROJECT, {
         ...optionsOf(board),
@@ -56,11 +55,14 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
   }
 
   return {
-    /** Starts a new project. For a project that runs or has run it does nothing. */
-    start: (projectId: string): Promise<void> => start(projectId, 'REJECT_DUPLICATE'),
+    /** Starts a project that was just planned. For a project that runs or has run it does nothing. */
+    startPlanned: (board: Board): Promise<void> => start(board, 'REJECT_DUPLICATE'),
+
+    /** Does the same for one of which only the id is known. */
+    start: async (projectId: string): Promise<void> => start(await load(projectId), 'REJECT_DUPLICATE'),
 
     /** Starts a project that Temporal has lost again. It goes on from its record and recovers its phases. */
-    startAgain: (projectId: string): Promise<void> => start(projectId, 'ALLOW_DUPLICATE'),
+    startAgain: async (projectId: string): Promise<void> => start(await load(projectId), 'ALLOW_DUPLICATE'),
 
     /**
      * Prepares the start that goes with a command. The workflow of a completed project has closed, and an operator may

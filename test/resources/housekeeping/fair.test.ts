@@ -87,7 +87,7 @@ async function loseStarts() {
     conversation: null,
     override: null,
   });
-  const project = await stores.projects.createProject({
+  const { project } = await stores.projects.createProject({
     customerId,
     title: 'Lost',
     brief: 'Tell the story of bread.',
@@ -107,7 +107,7 @@ async function loseStarts() {
   } as const;
   await insertDeliveries(service.runtime.db, event);
   await stores.workspaces.create({ workspaceId: 'acc_zzz', plan: 'free', config: null });
-  return { run, project };
+  return { run, project: project.id };
 }
 
 // Before there is a worker, whose housekeeping would take what these look for.

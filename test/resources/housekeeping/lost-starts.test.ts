@@ -45,8 +45,8 @@ async function acceptRun(more: Partial<NewRun> = {}): Promise<string> {
   return id;
 }
 
-const acceptProject = (): Promise<string> =>
-  service.services.stores.projects.createProject({
+async function acceptProject(): Promise<string> {
+  const { project } = await service.services.stores.projects.createProject({
     customerId: acme.caller.customerId,
     title: 'Lost',
     isTitled: true,
@@ -58,6 +58,8 @@ const acceptProject = (): Promise<string> =>
     costBudgetUsd: null,
     phases: [phaseSpec('text', [agentStep('write')])],
   });
+  return project.id;
+}
 
 // Guards: work that was answered 201, or that a schedule started, does not wait for ever, and nothing is started twice.
 test('each kind of lost start is repeated', async () => {

@@ -1,7 +1,8 @@
-/** Creates a project in one transaction that plans all of it, or nothing. */
+/** Creates a project in one statement that plans all of it, or nothing. */
 import { randomBytes } from 'node:crypto';
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
+import { present } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { UPLOAD_TTL_MS } from '../model.ts';
@@ -15,6 +16,9 @@ import {
   stepDependencies,
   type PhaseSpec,
 } from '../../templates/model.ts';
+import type { ProjectRow } from '../contract.ts';
+import { PROJECT } from './project-columns.ts';
+import type { Board } from './queries.ts';
 
 export interface NewProject {
   customerId: string;
@@ -52,53 +56,82 @@ export function projectIdOf(name: string): string {
   return `${slug || 'project'}-${randomBytes(3).toString('hex')}`;
 }
 
-/**
- * @returns the project's id
- * @throws Problem not_found, workspace_archived, bad_request
- */
-export async function createProject(db: Database, project: NewProject, claim?: Claim): Promise<string> {
+/** A project that was accepted, as its caller sees it, and what its workflow is started with. */
+export interface PlannedProject {
+  project: ProjectRow;
+  board: Board;
+}
+
+/** @throws Problem not_found, workspace_archived, bad_request */
+export async function createProject(db: Database, project: NewProject, claim?: Claim): Promise<PlannedProject> {
   for (let tries = 1; ; tries++) {
     const id = projectIdOf(project.isTitled ? project.title : project.workflowSlug);
-    if (await db.transaction(() => insertProject(db, id, project, claim))) return id;
+    const planned = await insertProject(db, id, project, claim);
+    if (planned) return planned;
     if (tries === MAX_TRIES) throw new Error('found no free project id');
   }
 }
 
-/** @returns false where the id is taken */
-async function insertProject(db: Database, id: string, project: NewProject, claim?: Claim): Promise<boolean> {
-  if (claim && (await db.rows(holdingClaim(claim, id))).length === 0) throw new ClaimLostError();
-  const {
-    customerId,
-    title,
-    isTitled,
-    workflowSlug,
-    workflowVersion,
-    brief,
-    params,
-    authMode,
-    startedBy,
-    costBudgetUsd,
-  } = project;
-  const [workspace] = await db.rows<{ status: string }>(
-    sql`select ${openStatus} as status from workspaces where customer_id = ${customerId} for share`,
-  );
-  if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
-  const inserted = await db.rows(sql`
-    insert into projects (id, customer_id, title, is_titled, workflow_slug, workflow_version, brief, params, auth_mode,
-      started_by, cost_budget_usd)
-    values (${id}, ${customerId}, ${title}, ${isTitled}, ${workflowSlug}, ${workflowVersion}, ${brief},
-      ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${startedBy ?? null}, ${costBudgetUsd}::numeric)
-    on conflict (id) do nothing returning id`);
-  if (inserted.length === 0) return false;
-  await takeUploads(db, id, customerId, project.attachmentIds ?? []);
+/** @returns undefined where the id is taken */
+async function insertProject(
+  db: Database,
+  id: string,
+  project: NewProject,
+  claim?: Claim,
+): Promise<PlannedProject | undefined> {
+  const { customerId, attachmentIds = [] } = project;
+  if (!claim && attachmentIds.length === 0) return insertRows(db, id, project);
+  return db.transaction(async () => {
+    if (claim && (await db.rows(holdingClaim(claim, id))).length === 0) throw new ClaimLostError();
+    const planned = await insertRows(db, id, project);
+    if (planned) await takeUploads(db, id, customerId, attachmentIds);
+    return planned;
+  });
+}
+
+type InsertedRow = ProjectRow & { workspaceStatus: string; workspaceId: string };
+
+/** Inserts all rows of a project in one statement, unless its workspace is archived, or its id is taken. */
+async function insertRows(db: Database, id: string, project: NewProject): Promise<PlannedProject | undefined> {
+  const { customerId, title, isTitled, workflowSlug, workflowVersion, brief, params, authMode, startedBy } = project;
   const tasks = project.phases.map((phase, position) => ({ id: newUuid(), position, phase }));
-  await insertTasks(db, id, customerId, tasks);
-  await insertSubtasks(db, id, customerId, tasks);
-  await insertBudgets(db, customerId, [
-    { id: `project:${id}`, limitUsd: costBudgetUsd },
+  const budgets = [
+    { id: `project:${id}`, limitUsd: project.costBudgetUsd },
     ...tasks.map((task) => ({ id: `task:${task.id}`, limitUsd: task.phase.cost_budget_usd ?? null })),
-  ]);
-  return true;
+  ];
+  const [inserted] = await db.rows<InsertedRow>(sql`
+    with workspace as (
+      select identity_workspace_id, ${openStatus} as status from workspaces where customer_id = ${customerId} for share
+    ), project as (
+      insert into projects (id, customer_id, title, is_titled, workflow_slug, workflow_version, brief, params, auth_mode,
+        started_by, cost_budget_usd)
+      select ${id}, ${customerId}, ${title}, ${isTitled}, ${workflowSlug}, ${workflowVersion}, ${brief},
+        ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${startedBy ?? null},
+        ${project.costBudgetUsd}::numeric
+      from workspace where status <> 'archived'
+      on conflict (id) do nothing returning *
+    ), inserted_tasks as (${insertTasks(tasks)}), inserted_subtasks as (${insertSubtasks(tasks)}), inserted_budgets as (
+      insert into budgets (id, customer_id, limit_usd)
+      select b.id, project.customer_id, b."limitUsd"
+      from project, jsonb_to_recordset(${JSON.stringify(budgets)}::jsonb) as b(id text, "limitUsd" numeric)
+    )
+    select workspace.status as "workspaceStatus", workspace.identity_workspace_id as "workspaceId", ${PROJECT}
+    from workspace left join project p on true`);
+  const { workspaceStatus, workspaceId, ...row } = found(inserted);
+  if (workspaceStatus === 'archived') throw new Problem('workspace_archived');
+  // Nothing was inserted, so there is nothing to join.
+  if ((row.id as string | null) === null) return undefined;
+  const positions = new Map(tasks.map(({ phase, position }) => [phase.slug, position]));
+  const phases = tasks.map(({ id: taskId, phase: { slug, depends_on = [] } }) => ({
+    slug,
+    taskId,
+    status: 'pending' as const,
+    dependsOn: depends_on.map((each) => present(positions.get(each))),
+    iteration: 0,
+  }));
+  const { status } = row;
+  const names = { title: isTitled ? title : workflowSlug, workflowSlug };
+  return { project: row, board: { projectId: id, customerId, workspaceId, ...names, phases, status, costUsd: '0' } };
 }
 
 /** Puts uploaded files beside the project, all of them or none. @throws Problem bad_request */
@@ -120,7 +153,8 @@ interface NewTask {
   phase: PhaseSpec;
 }
 
-async function insertTasks(db: Database, projectId: string, customerId: string, tasks: readonly NewTask[]) {
+/** A part of the statement that inserts the CTE `project`. */
+function insertTasks(tasks: readonly NewTask[]): SQL {
   const rows = tasks.map(({ id, position, phase }) => ({
     id,
     position,
@@ -133,16 +167,16 @@ async function insertTasks(db: Database, projectId: string, customerId: string, 
     artifactStep: artifactStep(phase.steps)?.step_slug,
     budget: phase.cost_budget_usd,
   }));
-  await db.rows(sql`
+  return sql`
     insert into tasks (id, project_id, customer_id, position, phase_slug, title, depends_on,
       cascade_on_upstream_change, artifact_schema_slug, artifact_json_schema, artifact_step_slug, cost_budget_usd)
-    select t.id, ${projectId}, ${customerId}, t.position, t.slug, t.title, t."dependsOn", t.cascade::cascade_mode,
+    select t.id, project.id, project.customer_id, t.position, t.slug, t.title, t."dependsOn", t.cascade::cascade_mode,
       t."schemaSlug", t."jsonSchema", t."artifactStep", t.budget
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as t(id uuid, position int, slug text, title text,
-      "dependsOn" text[], cascade text, "schemaSlug" text, "jsonSchema" jsonb, "artifactStep" text, budget numeric)`);
+    from project, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as t(id uuid, position int, slug text, title text,
+      "dependsOn" text[], cascade text, "schemaSlug" text, "jsonSchema" jsonb, "artifactStep" text, budget numeric)`;
 }
 
-async function insertSubtasks(db: Database, projectId: string, customerId: string, tasks: readonly NewTask[]) {
+function insertSubtasks(tasks: readonly NewTask[]): SQL {
   const rows = tasks.flatMap(({ id: taskId, phase }) =>
     phase.steps.map((step, position) => ({
       id: newUuid(),
@@ -164,22 +198,16 @@ async function insertSubtasks(db: Database, projectId: string, customerId: strin
       gateConfig: step.gate_config,
     })),
   );
-  await db.rows(sql`
+  return sql`
     insert into subtasks (id, project_id, task_id, customer_id, position, step_slug, title, kind, role, assignee,
       instructions, tools, skills, depends_on, output_schema, max_attempts, timeout_s, gate_kind, gate_config)
-    select s.id, ${projectId}, s."taskId", ${customerId}, s.position, s.slug, s.title, s.kind::step_kind,
+    select s.id, project.id, s."taskId", project.customer_id, s.position, s.slug, s.title, s.kind::step_kind,
       s.role::step_role, s.assignee, s.instructions, s.tools, s.skills, s."dependsOn", s."outputSchema",
       s."maxAttempts", s."timeoutS", s."gateKind"::gate_kind, s."gateConfig"
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(id uuid, "taskId" uuid, position int, slug text,
+    from project, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(id uuid, "taskId" uuid, position int, slug text,
       title text, kind text, role text, assignee text, instructions text, tools text[], skills text[],
-      "dependsOn" text[], "outputSchema" jsonb, "maxAttempts" int, "timeoutS" int, "gateKind" text, "gateConfig" jsonb)`);
+      "dependsOn" text[], "outputSchema" jsonb, "maxAttempts" int, "timeoutS" int, "gateKind" text, "gateConfig" jsonb)`;
 }
-
-const insertBudgets = (db: Database, customerId: string, budgets: { id: string; limitUsd: string | null }[]) =>
-  db.rows(sql`
-    insert into budgets (id, customer_id, limit_usd)
-    select b.id, ${customerId}, b."limitUsd"
-    from jsonb_to_recordset(${JSON.stringify(budgets)}::jsonb) as b(id text, "limitUsd" numeric)`);
 
 /**
  * Takes back a project whose workflow could not be started, as if it had never been asked for.

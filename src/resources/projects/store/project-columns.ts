@@ -1,0 +1,14 @@
+/** The columns of a project `p` in the shape in which it is sent. */
+import { sql, type SQL } from 'drizzle-orm';
+
+export const spentOf = (budgetId: SQL): SQL =>
+  sql`coalesce((select b.spent_usd from budgets b where b.id = ${budgetId}), 0)::text`;
+
+// This selects a value and not `exists`, for which a plan may read every task of every project at once.
+export const PROJECT = sql`
+  p.id, p.title, p.workflow_slug, p.workflow_version, p.status, p.pause_reason,
+  coalesce((select true from tasks t where t.project_id = p.id and t.status = 'stale' limit 1), false) as has_stale_phases,
+  p.brief, p.params, 'internal' as owner_kind, p.customer_id as owner_id, p.auth_mode, null as anthropic_workspace_id,
+  p.cost_budget_usd, round(p.cost_warning_threshold, 2)::text as cost_warning_threshold,
+  ${spentOf(sql`'project:' || p.id`)} as cost_total_usd, p.cost_burst_per_minute_usd,
+  p.created_at, p.started_at, p.completed_at, p.abandoned_at`;
