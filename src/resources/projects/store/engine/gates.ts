@@ -6,8 +6,8 @@ import type { Database } from '../../../../platform/db/client.ts';
 import { GATE_CONFIGS } from '../../../templates/gates/contract.ts';
 import { describePolicy, momentsOf, type GatePolicy } from '../../../templates/gates/model.ts';
 import type { AttemptBeginning, ProjectStatus } from '../../model.ts';
-import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
-import { updateTaskStatus } from './open.ts';
+import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import { setTaskStatus } from './open.ts';
 import type { StepRow } from './step-row.ts';
 
 type Opening =
@@ -94,17 +94,13 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
   }
   const until = endOf(opening, step);
   if (step.status === 'pending') {
+    const payload = { ...names, ...(until && { until }), gate_config: step.gateConfig ?? {} };
     await db.rows(sql`
-      update subtasks set status = 'blocked', started_at = now(), completed_at = null, error = null, gate_output = null
-      where id = ${subtaskId}::uuid`);
-    await updateTaskStatus(db, taskId);
-    await noteProjectEvents(db, project, [
-      {
-        topic: 'gate_awaiting',
-        ...about,
-        payload: { ...names, ...(until && { until }), gate_config: step.gateConfig ?? {} },
-      },
-    ]);
+      with gate as (
+        update subtasks set status = 'blocked', started_at = now(), completed_at = null, error = null, gate_output = null
+        where id = ${subtaskId}::uuid
+      ), task as (${setTaskStatus(taskId, { subtaskId, to: 'blocked' })})
+      ${insertEvents(project, [{ topic: 'gate_awaiting', ...about, payload }])}`);
   }
   const waitMs = until && Math.max(0, until.getTime() - step.nowMs);
   const policy = gateKind === 'human' ? ((step.gateConfig ?? {}) as GatePolicy) : {};

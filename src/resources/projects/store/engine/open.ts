@@ -1,5 +1,6 @@
 /** Records how a phase begins and ends. */
 import { sql, type SQL } from 'drizzle-orm';
+import { last, present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import {
   isDone,
@@ -13,7 +14,7 @@ import {
 } from '../../model.ts';
 import { startAnew } from '../commands/backtrack.ts';
 import { insertEvents, lockProject, noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
-import { promoteArtifact } from './promote.ts';
+import { promote, PROMOTABLE, type Promotable } from './promote.ts';
 
 export interface LockedTask {
   id: string;
@@ -26,16 +27,56 @@ export interface LockedTask {
   onEnd: 'stale' | 'rerun' | null;
   /** The reason that its next attempts have. */
   nextReason: string;
-  /** US dollars that the project has spent. */
-  projectCostUsd: string;
+  steps: StepRef[];
 }
 
+const TASK = sql`
+  t.id, t.phase_slug as "phaseSlug", t.title, t.status, t.iteration, t.depends_on as "dependsOn", t.on_end as "onEnd",
+  t.next_reason as "nextReason", (
+    select coalesce(jsonb_agg(jsonb_build_object('subtaskId', s.id, 'slug', s.step_slug, 'kind', s.kind, 'role', s.role,
+      'status', s.status, 'dependsOn', s.depends_on) order by s.position), '[]')
+    from subtasks s where s.task_id = t.id) as steps`;
+
 async function loadTask(db: Database, { projectId, taskId }: PhaseRef): Promise<LockedTask | undefined> {
-  const [task] = await db.rows<LockedTask>(sql`
-    select id, phase_slug as "phaseSlug", title, status, iteration, depends_on as "dependsOn", on_end as "onEnd", next_reason as "nextReason",
-      coalesce((select b.spent_usd from budgets b where b.id = ${`project:${projectId}`}), 0)::text as "projectCostUsd"
-    from tasks where id = ${taskId}::uuid and project_id = ${projectId}`);
-  return task;
+  const [task] = await db.rows<LockedTask & { steps: NamedStep[] }>(sql`
+    select ${TASK} from tasks t where t.id = ${taskId}::uuid and t.project_id = ${projectId}`);
+  return task && { ...task, steps: inOrder(task.steps) };
+}
+
+interface EndingTask extends LockedTask, Promotable {
+  /** US dollars that the project has spent. */
+  projectCostUsd: string;
+  /**
+   * What the phase has made was made from something else than what its upstream phases have now, or are about to have:
+   * another version, one that became stale since, or one of a phase that runs again. Changes that were to spare it do
+   * not count. It is decided by what its attempts were given, whatever lay between.
+   */
+  isOutdated: boolean;
+}
+
+/** Loads everything by which the end of a phase is decided. */
+async function loadEnding(db: Database, { projectId, taskId }: PhaseRef): Promise<EndingTask | undefined> {
+  const [task] = await db.rows<EndingTask & { steps: NamedStep[] }>(sql`
+    with given as (
+      select latest.consumed from subtasks s cross join lateral (
+        select a.consumed from attempts a where a.subtask_id = s.id and a.status = 'succeeded'
+        order by a.attempt_number desc limit 1) latest
+      where s.task_id = ${taskId}::uuid and s.status = 'succeeded' and latest.consumed is not null
+    ), upstream as (
+      select u.phase_slug as slug, u.status, (
+        select a.version from artifacts a where a.task_id = u.id and not a.superseded) as version
+      from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
+      where t.id = ${taskId}::uuid and not u.phase_slug = any(t.spared)
+    )
+    select ${TASK}, ${PROMOTABLE},
+      coalesce((select b.spent_usd from budgets b where b.id = ${`project:${projectId}`}), 0)::text as "projectCostUsd",
+      exists (
+        select 1 from upstream u where u.status not in ('succeeded', 'skipped', 'stale') or exists (
+          select 1 from given g where (g.consumed -> u.slug ->> 'version')::int is distinct from u.version
+            or (u.status = 'stale' and not coalesce((g.consumed -> u.slug ->> 'isStale')::boolean, false)))
+      ) as "isOutdated"
+    from tasks t where t.id = ${taskId}::uuid and t.project_id = ${projectId}`);
+  return task && { ...task, steps: inOrder(task.steps) };
 }
 
 /** @returns whether this start of the phase may no longer write */
@@ -58,7 +99,7 @@ export async function openPhase(
   }
   // This is a repeat, or the same start after it continued as new.
   if (task.iteration === ref.iteration) {
-    return isInFlight(task.status) ? { kind: 'opened', steps: await listSteps(db, task.id) } : { kind: 'superseded' };
+    return isInFlight(task.status) ? { kind: 'opened', steps: task.steps } : { kind: 'superseded' };
   }
   if (task.status !== 'pending') return { kind: 'superseded' };
   if (project.status === 'paused' && !granted) return { kind: 'paused' };
@@ -73,15 +114,22 @@ export async function openPhase(
       where id = ${task.id}::uuid
     )
     ${insertEvents(project, [{ topic: 'task_started', taskId: task.id, payload }])}`);
-  return { kind: 'opened', steps: await listSteps(db, task.id) };
+  return { kind: 'opened', steps: task.steps };
+}
+
+/** A step of a phase, with what it waits for by name. */
+type NamedStep = Omit<StepRef, 'dependsOn'> & { dependsOn: string[] };
+
+function inOrder(rows: readonly NamedStep[]): StepRef[] {
+  const positions = new Map(rows.map(({ slug }, position) => [slug, position]));
+  return rows.map((row) => ({ ...row, dependsOn: row.dependsOn.map((slug) => present(positions.get(slug))) }));
 }
 
 export async function listSteps(db: Database, taskId: string): Promise<StepRef[]> {
-  const rows = await db.rows<Omit<StepRef, 'dependsOn'> & { dependsOn: string[] }>(sql`
+  const rows = await db.rows<NamedStep>(sql`
     select id as "subtaskId", step_slug as slug, kind, role, status, depends_on as "dependsOn"
     from subtasks where task_id = ${taskId}::uuid order by position`);
-  const positions = new Map(rows.map(({ slug }, position) => [slug, position]));
-  return rows.map((row) => ({ ...row, dependsOn: row.dependsOn.map((slug) => positions.get(slug)!) }));
+  return inOrder(rows);
 }
 
 /** Sets the status of a task in flight from what its steps are doing. */
@@ -113,82 +161,52 @@ export const closePhase = (db: Database, ref: PhaseRef): Promise<PhaseEnding> =>
 
 /** Does the same in the transaction that settled its last step. */
 export async function closeLocked(db: Database, project: LockedProject, ref: PhaseRef): Promise<PhaseEnding> {
-  const task = await loadTask(db, ref);
-  const costUsd = task?.projectCostUsd ?? '0';
-  if (task && task.iteration === ref.iteration && !isInFlight(task.status) && project.status !== 'abandoned') {
+  const task = await loadEnding(db, ref);
+  if (!task) return { kind: 'superseded' };
+  const { steps, projectCostUsd: costUsd } = task;
+  if (task.iteration === ref.iteration && !isInFlight(task.status) && project.status !== 'abandoned') {
     return { kind: 'ended', status: task.status, changes: [], costUsd }; // The activity is repeated.
   }
   if (isOvertaken(project, task, ref)) return { kind: 'superseded' };
-  const steps = await listSteps(db, task!.id);
   const isFailed = steps.some(({ status }) => status === 'failed');
   if (!isFailed && !steps.every(({ status }) => isDone(status))) return { kind: 'more', steps };
   if (isFailed) {
     // Nothing starts beside a failed step. What is pending runs when the phase starts again.
-    await endTask(db, task!.id, 'failed');
+    await db.rows(setTaskEnd(task.id, 'failed'));
     return { kind: 'ended', status: 'failed', changes: [], costUsd };
   }
-  const status = await succeed(db, project, task!, steps);
+  const status = await succeed(db, project, task);
   return { kind: 'ended', status, changes: [], costUsd };
 }
 
-async function succeed(
-  db: Database,
-  project: LockedProject,
-  task: LockedTask,
-  steps: readonly StepRef[],
-): Promise<TaskStatus> {
+async function succeed(db: Database, project: LockedProject, task: EndingTask): Promise<TaskStatus> {
   const about = { taskId: task.id, payload: { phase_slug: task.phaseSlug } };
+  const end = (status: TaskStatus, events: readonly NewProjectEvent[], more = sql``) =>
+    db.rows(sql`with ended as (${setTaskEnd(task.id, status)}) ${more} ${insertEvents(project, events)}`);
   // An edit session whose plan was turned down ends without having changed anything.
-  if (steps.at(-1)!.status === 'skipped') {
-    await endTask(db, task.id, 'skipped');
-    await noteProjectEvents(db, project, [{ topic: 'task_skipped', ...about }]);
+  if (last(task.steps).status === 'skipped') {
+    await end('skipped', [{ topic: 'task_skipped', ...about }]);
     return 'skipped';
   }
-  const promoted = await promoteArtifact(db, project, task);
-  const isOutdated = task.dependsOn.length > 0 && (await hasConsumedOldVersions(db, task.id));
-  if (isOutdated && task.onEnd === 'rerun') {
+  const promoted = await promote(db, task);
+  const promotion = promoted ? [promoted.event] : [];
+  if (task.isOutdated && task.onEnd === 'rerun') {
+    if (promoted) await db.rows(sql`with made as (${promoted.insert}) ${insertEvents(project, promotion)}`);
     await startAnew(db, project, [task.id], { reason: 'cascade_retrigger', addendum: null, actor: SYSTEM });
     await noteProjectEvents(db, project, [
       { topic: 'phase_retriggered', ...about, payload: { phase_slug: task.phaseSlug, cascade: 'strict' } },
     ]);
     return 'pending';
   }
-  const status = isOutdated || task.onEnd === 'stale' ? 'stale' : 'succeeded';
+  const status = task.isOutdated || task.onEnd === 'stale' ? 'stale' : 'succeeded';
   const events: NewProjectEvent[] = [
-    { topic: 'task_succeeded', ...about, payload: { phase_slug: task.phaseSlug, ...promoted } },
+    ...promotion,
+    { topic: 'task_succeeded', ...about, payload: { phase_slug: task.phaseSlug, ...promoted?.version } },
     ...(status === 'stale' ? [{ topic: 'task_stale' as const, ...about }] : []),
   ];
-  await db.rows(sql`with ended as (${setTaskEnd(task.id, status)}) ${insertEvents(project, events)}`);
+  await end(status, events, promoted && sql`, made as (${promoted.insert})`);
   return status;
 }
-
-/**
- * Whether what a phase has made was made from something else than what its upstream phases have now, or are about to
- * have: another version, one that became stale since, or one of a phase that runs again. Changes that were to spare it
- * do not count. It is decided by what its attempts were given, whatever lay between.
- */
-async function hasConsumedOldVersions(db: Database, taskId: string): Promise<boolean> {
-  const [row] = await db.rows<{ isOutdated: boolean }>(sql`
-    with given as (
-      select latest.consumed from subtasks s cross join lateral (
-        select a.consumed from attempts a where a.subtask_id = s.id and a.status = 'succeeded'
-        order by a.attempt_number desc limit 1) latest
-      where s.task_id = ${taskId}::uuid and s.status = 'succeeded' and latest.consumed is not null
-    ), upstream as (
-      select u.phase_slug as slug, u.status, (
-        select a.version from artifacts a where a.task_id = u.id and not a.superseded) as version
-      from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
-      where t.id = ${taskId}::uuid and not u.phase_slug = any(t.spared)
-    )
-    select exists (
-      select 1 from upstream u where u.status not in ('succeeded', 'skipped', 'stale') or exists (
-        select 1 from given g where (g.consumed -> u.slug ->> 'version')::int is distinct from u.version
-          or (u.status = 'stale' and not coalesce((g.consumed -> u.slug ->> 'isStale')::boolean, false)))
-    ) as "isOutdated"`);
-  return row!.isOutdated;
-}
-
-const endTask = (db: Database, taskId: string, status: TaskStatus) => db.rows(setTaskEnd(taskId, status));
 
 const setTaskEnd = (taskId: string, status: TaskStatus): SQL => sql`
   update tasks set status = ${status}::task_status, completed_at = now(),
