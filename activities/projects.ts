@@ -74,10 +74,10 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
     },
 
     async completeProject({ projectId }: { projectId: string }) {
-      const { deliveries, outputs, ...ending } = await projects.completeProject({ projectId });
+      const { deliveries, outputs, completed, status, waiters } = await projects.completeProject({ projectId });
       if (deliveries.length > 0) await startDeliveries(deliveries);
       if (outputs.length > 0) await startOutputs(outputs);
-      return ending;
+      return { completed, status, waiters };
     },
 
     async retrySubtask(command: CommandRef & { subtaskId: string }) {
@@ -114,10 +114,8 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       /** A signal cannot be answered with a refusal, so what cannot be done is left undone. */
       isLenient: boolean;
     }): Promise<Resolution> {
-      const { commandId = null, projectId, answer } = gate;
-      const texts = commandId === null ? {} : await projects.readCommandTexts({ projectId, commandId });
-      const said = { ...answer, ...pick(texts, 'comment'), ...pick(texts, 'payload') };
-      return resolution(await projects.resolveGate({ ...gate, answer: said, commandId, lenient: isLenient }));
+      const { commandId = null } = gate;
+      return resolution(await projects.resolveGate({ ...gate, commandId, lenient: isLenient }));
     },
 
     /** A moment that comes to a gate with time. */
@@ -188,9 +186,6 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
 };
 
 const refusal = (message: string) => ApplicationFailure.nonRetryable(message.slice(0, 1_000), ACTION_FAILED);
-
-const pick = <Name extends string, Texts extends { [Key in Name]?: unknown }>(texts: Texts, name: Name) =>
-  texts[name] === undefined ? {} : { [name]: texts[name] };
 
 type StoredResolution = Awaited<ReturnType<ProjectEngine['resolveGate']>>;
 /** `resolved` is null for a signal that nothing waited for, and for a vote that did not decide yet. */

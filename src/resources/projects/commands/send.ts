@@ -73,7 +73,7 @@ export const createSender = ({ temporal, store, starter }: SenderDependencies) =
     { texts, check, claim }: { texts?: CommandTexts; check?: () => Promise<void>; claim?: Claim | undefined } = {},
   ): Promise<Result> => {
     const prepared = prepare(args, claim);
-    let isTextKept = texts === undefined;
+    let isTextKept = texts === undefined || Object.values(texts).every((text) => text === undefined || text === null);
     let isChecked = claim?.isRepeated ?? false;
     const attempt = async (isClosed: boolean) => {
       // The check runs once only, because an attempt whose answer was lost may itself have changed what it looks at.

@@ -22,7 +22,7 @@ import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import { uuid } from '../ids.ts';
-import { DECISIONS, PLAN_DECISIONS, type Actor, type Decision, type Seen } from '../model.ts';
+import { DECISIONS, PLAN_DECISIONS, type Actor, type Decision, type ProjectStatus, type Seen } from '../model.ts';
 import type { EditPlan } from '../edit-plans/model.ts';
 import type { EditSessionRequest, GateRequest, PlanRequest, RetriggerRequest, RevertRequest } from './contract.ts';
 import { createSender, type SenderDependencies } from './send.ts';
@@ -56,20 +56,21 @@ function known<Word extends string>(words: readonly Word[], said: string): Word 
 export const createProjectCommands = ({ temporal, store, starter }: SenderDependencies) => {
   /** Looks at the same record as the update will, so that a gate that no longer waits is refused early. */
   async function checkWaiting(customerId: string, { project_id, subtask_id }: SubtaskAddress): Promise<void> {
-    const { status } = found(await store.findSubtask(customerId, project_id, uuid(subtask_id)));
+    const { status } = found(await store.findSubtaskState(customerId, project_id, uuid(subtask_id)));
     if (status !== 'blocked') throw new Problem('gate_not_waiting', `the gate is ${status}`);
   }
 
   /** @returns the project, where something can still be done to it */
   async function open(customerId: string, projectId: string) {
     const project = found(await store.findProjectState(customerId, projectId));
-    if (project.status === 'abandoned') throw new Problem('project_ended', 'the project was abandoned');
+    requireGoing(project.status);
     return project;
   }
 
+  /** @returns the step, where something can still be done to its project */
   async function openSubtask(customerId: string, { project_id, subtask_id }: SubtaskAddress) {
-    const subtask = found(await store.findSubtask(customerId, project_id, uuid(subtask_id)));
-    await open(customerId, project_id);
+    const subtask = found(await store.findSubtaskState(customerId, project_id, uuid(subtask_id)));
+    requireGoing(subtask.projectStatus);
     return subtask;
   }
 
@@ -142,8 +143,8 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
 
     async resolveGate(caller: Caller, address: SubtaskAddress, body: GateRequest, claim?: Claim) {
       const decision = known(DECISIONS, body.decision);
-      const { id, gate_kind } = await openSubtask(caller.customerId, address);
-      if (gate_kind !== 'human') throw new Problem('gate_not_waiting', 'not a human gate');
+      const { id, gateKind } = await openSubtask(caller.customerId, address);
+      if (gateKind !== 'human') throw new Problem('gate_not_waiting', 'not a human gate');
       const answer = { subtask_id: id, decision, decided_by: deciderOf(caller) };
       const { comment } = body;
       await send(
@@ -165,17 +166,17 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
       { decision, comment, seen }: { decision: Decision; comment: string | null; seen: Seen },
       claim?: Claim,
     ): Promise<void> {
-      const { id, gate_kind } = await openSubtask(caller.customerId, address);
-      const gateKind = gate_kind === 'webhook' ? 'webhook' : 'human';
+      const { id, gateKind } = await openSubtask(caller.customerId, address);
       const answer = { subtask_id: id, decision, decided_by: deciderOf(caller) };
-      const args = { ...answer, actor: actorOf(caller), gateKind, seen } as const;
+      const of = { gateKind: gateKind === 'webhook' ? ('webhook' as const) : ('human' as const), seen };
+      const args = { ...answer, actor: actorOf(caller), ...of };
       await send(address.project_id, resolveGateUpdate, args, { texts: { comment }, claim });
     },
 
     /** Serves external systems, which answer through an agent's tool. */
     async resolveWebhookGate(customerId: string, projectId: string, answer: GateAnswer) {
-      const { id, gate_kind } = await openSubtask(customerId, { project_id: projectId, subtask_id: answer.subtask_id });
-      if (gate_kind !== 'webhook') throw new Problem('not_found', 'not a webhook gate');
+      const { id, gateKind } = await openSubtask(customerId, { project_id: projectId, subtask_id: answer.subtask_id });
+      if (gateKind !== 'webhook') throw new Problem('not_found', 'not a webhook gate');
       const actor: Actor = { kind: 'external', id: answer.decided_by ?? null };
       const { decision, decided_by, comment = null, payload = null } = answer;
       const decided = { subtask_id: id, decision, ...(decided_by !== undefined && { decided_by }) };
@@ -245,6 +246,11 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
     },
   };
 };
+
+/** @throws Problem project_ended */
+function requireGoing(status: ProjectStatus): void {
+  if (status === 'abandoned') throw new Problem('project_ended', 'the project was abandoned');
+}
 
 function requirePhases({ actions }: EditPlan, phases: readonly string[]): void {
   const at = actions.findIndex(({ phase_slug }) => !phases.includes(phase_slug));

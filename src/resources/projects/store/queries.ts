@@ -8,7 +8,8 @@ import type { Database } from '../../../platform/db/client.ts';
 import type { ProjectInput } from '../../../../workflows/project/messages.ts';
 import { countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
-import type { BoardPhase, ProjectStatus } from '../model.ts';
+import type { GateKind } from '../../templates/model.ts';
+import type { BoardPhase, ProjectStatus, TaskStatus } from '../model.ts';
 import { PROJECT, spentOf } from './project-columns.ts';
 
 const TASK = sql`
@@ -108,6 +109,22 @@ export async function findSubtask(db: Database, customerId: string, projectId: s
     select ${SUBTASK} from subtasks s ${TRIED}
     where s.id = ${subtaskId} and s.customer_id = ${customerId} and s.project_id = ${projectId}`);
   return row;
+}
+
+/** Reads just enough of a step, and of its project, to know whether a command makes sense. */
+export async function findSubtaskState(db: Database, customerId: string, projectId: string, subtaskId: string) {
+  const [row] = await db.rows<SubtaskState>(sql`
+    select s.id, s.gate_kind as "gateKind", s.status, p.status as "projectStatus"
+    from subtasks s join projects p on p.id = s.project_id and p.customer_id = s.customer_id
+    where s.id = ${subtaskId} and s.customer_id = ${customerId} and s.project_id = ${projectId}`);
+  return row;
+}
+
+interface SubtaskState {
+  id: string;
+  gateKind: GateKind | null;
+  status: TaskStatus;
+  projectStatus: ProjectStatus;
 }
 
 export const listAttempts = (db: Database, customerId: string, subtaskId: string) =>

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { urgently, type Database } from '../../../../platform/db/client.ts';
-import type { Actor, PhaseChange, Way } from '../../model.ts';
+import type { Actor, CommandTexts, PhaseChange, Way } from '../../model.ts';
 import { lockProject, noteProjectEvents, type LockedProject } from '../record.ts';
 import { nameOf, settleWait } from '../waits.ts';
 
@@ -12,20 +12,23 @@ export interface CommandScope {
   commandId?: string | null;
 }
 
-/** @throws Problem not_found */
+/**
+ * @param work is given what the caller of the command said in their own words
+ * @throws Problem not_found
+ */
 export function runCommand<T>(
   db: Database,
   { projectId, commandId }: CommandScope,
-  work: (project: LockedProject) => Promise<T>,
+  work: (project: LockedProject, texts: CommandTexts) => Promise<T>,
 ): Promise<T> {
   const decide = async (): Promise<T> => {
     const project = await lockProject(db, projectId);
-    if (!commandId) return work(project);
-    const [done] = await db.rows<{ result: T }>(sql`
-      select result from project_commands
-      where project_id = ${projectId} and command_id = ${commandId} and result is not null`);
-    if (done) return done.result;
-    const result = await work(project);
+    if (!commandId) return work(project, {});
+    const [known] = await db.rows<{ isDone: boolean; result: T; args: CommandTexts | null }>(sql`
+      select result is not null as "isDone", result, args from project_commands
+      where project_id = ${projectId} and command_id = ${commandId}`);
+    if (known?.isDone) return known.result;
+    const result = await work(project, known?.args ?? {});
     await db.rows(sql`
       insert into project_commands (project_id, command_id, result)
       values (${projectId}, ${commandId}, ${JSON.stringify(result)}::jsonb)

@@ -14,8 +14,8 @@ import {
   type TaskStatus,
   type Way,
 } from '../../model.ts';
-import { updateTaskStatus } from '../engine/open.ts';
-import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import { setTaskStatus, updateTaskStatus } from '../engine/open.ts';
+import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { settleWait } from '../waits.ts';
 import { activate } from './command.ts';
 import { downstreamOf, listSteps, producerBefore, resetSteps, skipSteps, type Step } from './steps.ts';
@@ -102,7 +102,7 @@ export async function settleGate(
 ): Promise<ResolvedGate> {
   requireWaiting(gate);
   const { decision, decided_by: decidedBy, comment } = output;
-  const steps = await listSteps(db, gate.taskId);
+  const steps = then === 'rework' ? await listSteps(db, gate.taskId) : [];
   const producer = then === 'rework' ? producerBefore(steps, gate.slug) : undefined;
   const effect = then === 'rework' && !producer ? 'fail' : then;
 
@@ -110,18 +110,20 @@ export async function settleGate(
   const isGivenUp = effect === 'rework' && expiries >= MAX_EXPIRIES;
 
   const error = effect === 'fail' ? `rejected by ${decidedBy}${comment ? `: ${comment}` : ''}` : null;
+  const about = { taskId: gate.taskId, subtaskId: gate.id, actor };
+  const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, gate_kind: gate.gateKind };
+  const told = { ...payload, decision, decided_by: decidedBy, comment, effect };
+  // Everything but a pass moves other steps too, and the phase after them.
+  const isPass = effect === 'pass';
   await db.rows(sql`
     with answered as (
       ${settleWait(gate.id, project, { answer: answerIn(gate, output), by: decidedBy, via, comment })}
-    )
-    update subtasks set status = ${effect === 'fail' ? 'failed' : 'succeeded'}::task_status, completed_at = now(),
-      error = ${error}, expiries = ${isGivenUp ? 0 : expiries}, gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
-    where id = ${gate.id}::uuid and status = 'blocked'`);
-  const about = { taskId: gate.taskId, subtaskId: gate.id, actor };
-  const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, gate_kind: gate.gateKind };
-  await noteProjectEvents(db, project, [
-    { topic: 'gate_resolved', ...about, payload: { ...payload, decision, decided_by: decidedBy, comment, effect } },
-  ]);
+    ), gate as (
+      update subtasks set status = ${effect === 'fail' ? 'failed' : 'succeeded'}::task_status, completed_at = now(),
+        error = ${error}, expiries = ${isGivenUp ? 0 : expiries}, gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
+      where id = ${gate.id}::uuid and status = 'blocked'
+    )${isPass ? sql`, task as (${setTaskStatus(gate.taskId, { subtaskId: gate.id, to: 'succeeded' })})` : sql``}
+    ${insertEvents(project, [{ topic: 'gate_resolved', ...about, payload: told }])}`);
 
   let reset: string[] = [];
   if (effect === 'rework')
@@ -130,7 +132,7 @@ export async function settleGate(
   if (isGivenUp) await pauseLocked(db, project, 'gate_expired', { ...payload, subtask_id: gate.id, expiries });
   if (effect === 'skip') await skipSteps(db, project, gate.taskId, { actor, reason: 'the plan was rejected' });
   if (effect === 'fail') await pauseLocked(db, project, 'gate_rejected', { actor, subtask_id: gate.id });
-  await updateTaskStatus(db, gate.taskId);
+  if (!isPass) await updateTaskStatus(db, gate.taskId);
 
   // The answer of a webhook is news from outside, so the project goes on unless a person stopped it.
   const isNews = gate.gateKind === 'webhook' && effect !== 'fail' && !isExpired;

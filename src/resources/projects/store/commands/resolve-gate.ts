@@ -7,7 +7,7 @@ import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { findUnstorable } from '../../../../platform/http/validate.ts';
 import type { GateKind } from '../../../templates/model.ts';
-import { DECISIONS, type Actor, type Seen } from '../../model.ts';
+import { DECISIONS, type Actor, type CommandTexts, type Seen } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { requireSeen } from '../waits.ts';
 import { runCommand } from './command.ts';
@@ -40,11 +40,11 @@ export const resolveGate = (
   db: Database,
   { projectId, answer, actor: said, gateKind, commandId, seen, lenient = false }: ResolveGateArgs,
 ): Promise<GateResolution> =>
-  runCommand(db, { projectId, commandId }, async (project) => {
+  runCommand(db, { projectId, commandId }, async (project, texts) => {
     // The id that comes with a signal is the sender's own text.
     const actor = { ...said, id: said.id && storable(said.id) };
     try {
-      return await decide(db, project, readAnswer(answer), { actor, gateKind, seen });
+      return await decide(db, project, readAnswer(saying(answer, texts)), { actor, gateKind, seen });
     } catch (error) {
       // The refusal was thrown before anything was written.
       if (!lenient || !(error instanceof Problem)) throw error;
@@ -54,6 +54,13 @@ export const resolveGate = (
       return { outcome: 'ignored' };
     }
   });
+
+/** The words of whoever called the API are kept beside the answer; a signal brings them along. */
+const saying = (answer: GateAnswer, { comment, payload }: CommandTexts): GateAnswer => ({
+  ...answer,
+  ...(comment !== undefined && { comment }),
+  ...(payload !== undefined && { payload }),
+});
 
 /** The detail of some problems is an object with a message. */
 const reasonIn = ({ message, detail }: Problem): string =>
