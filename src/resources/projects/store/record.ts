@@ -1,5 +1,5 @@
 /** Holds what every write on a project begins with and leaves behind: the lock on its row, and events in the feed. */
-import { sql, type SQL } from 'drizzle-orm';
+import { is, sql, SQL } from 'drizzle-orm';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { traceUuid } from '../../../platform/observability/spans.ts';
 import {
@@ -56,8 +56,12 @@ export async function noteProjectEvents(
   if (events.length > 0) await db.rows(insertEvents(project, events));
 }
 
-/** Does the same as a part of a larger statement. */
-export function insertEvents({ id, customerId }: ProjectRef, events: readonly NewProjectEvent[]): SQL {
+/**
+ * Does the same as a part of a larger statement.
+ * @param project may be a part of that statement too, which has an `id` and a `customer_id`; without a row of it there
+ * is no event
+ */
+export function insertEvents(project: ProjectRef | SQL, events: readonly NewProjectEvent[]): SQL {
   const rows = events.map(({ topic, taskId, subtaskId, attemptNumber, level, actor = SYSTEM, payload = {} }) => ({
     topic,
     taskId,
@@ -69,13 +73,16 @@ export function insertEvents({ id, customerId }: ProjectRef, events: readonly Ne
     actorKind: actor.kind,
     actorId: actor.id,
   }));
+  const isPart = is(project, SQL);
+  const ids = isPart ? sql`of_project.id, of_project.customer_id` : sql`${project.id}, ${project.customerId}`;
+  const from = isPart ? sql`${project} as of_project,` : sql``;
   return sql`
     insert into project_events (project_id, customer_id, task_id, subtask_id, attempt_number, level, category, topic,
       actor_kind, actor_id, payload, trace_id)
-    select ${id}, ${customerId}, e."taskId", e."subtaskId", e."attemptNumber", e.level::event_level,
+    select ${ids}, e."taskId", e."subtaskId", e."attemptNumber", e.level::event_level,
       e.category::event_category, e.topic, e."actorKind", e."actorId", e.payload,
       ${traceUuid()}::uuid
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e("taskId" uuid, "subtaskId" uuid, "attemptNumber" int,
+    from ${from} jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e("taskId" uuid, "subtaskId" uuid, "attemptNumber" int,
       level text, category text, topic text, "actorKind" text, "actorId" text, payload jsonb)`;
 }
 

@@ -1,10 +1,31 @@
 /** Moves a project from planning to active when its workflow begins. */
-import type { Database } from '../../../../platform/db/client.ts';
+import { sql } from 'drizzle-orm';
+import { urgently, type Database } from '../../../../platform/db/client.ts';
 import { SYSTEM, type ProjectStatus } from '../../model.ts';
+import { insertEvents } from '../record.ts';
 import { activate, runCommand } from './command.ts';
 
-export const startProject = (db: Database, { projectId }: { projectId: string }): Promise<{ status: ProjectStatus }> =>
-  runCommand(db, { projectId }, async (project) => {
-    if (project.status === 'planning') await activate(db, project, SYSTEM, {});
-    return { status: project.status };
-  });
+/**
+ * Nearly always nothing has happened to the project yet, and one statement does. Anything else is looked at under its
+ * lock.
+ */
+export async function startProject(
+  db: Database,
+  { projectId }: { projectId: string },
+): Promise<{ status: ProjectStatus }> {
+  const [started] = await urgently(() =>
+    db.rows<{ status: ProjectStatus }>(sql`
+      with started as (
+        update projects set status = 'active', started_at = now() where id = ${projectId} and status = 'planning'
+        returning id, customer_id, status
+      ), told as (${insertEvents(sql`started`, [{ topic: 'project_started' }])})
+      select status from started`),
+  );
+  return (
+    started ??
+    runCommand(db, { projectId }, async (project) => {
+      if (project.status === 'planning') await activate(db, project, SYSTEM, {});
+      return { status: project.status };
+    })
+  );
+}
