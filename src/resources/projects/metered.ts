@@ -1,6 +1,6 @@
 /**
- * Counts the ends of projects. A repeated command answers like the first one, so the row is read before the command to
- * tell them apart.
+ * Counts the ends of projects. An abandonment that is repeated answers like the first one, so the row is read before it
+ * to tell them apart; a completion says itself whether it is the first.
  */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
@@ -20,26 +20,26 @@ export function meteredProjects(
   }
 
   /** @param before is the project's status when the command began */
-  async function count(projectId: string, before: string | undefined, outcome: 'completed' | 'abandoned') {
+  async function countAbandoned(projectId: string, before: string | undefined) {
     const [row] = await db.rows<{ status: string; slug: string; ageS: number }>(sql`
       select status, workflow_slug as slug, extract(epoch from now() - created_at)::float8 as "ageS"
       from projects where id = ${projectId}`);
-    if (row?.status !== outcome || before === outcome) return;
-    projects.observe({ template: templateLabel(row.slug), outcome }, row.ageS);
+    if (row?.status !== 'abandoned' || before === 'abandoned') return;
+    projects.observe({ template: templateLabel(row.slug), outcome: 'abandoned' }, row.ageS);
   }
 
   return {
     ...engine,
     async completeProject(ref) {
-      const before = await statusOf(ref.projectId);
       const answer = await engine.completeProject(ref);
-      await count(ref.projectId, before, 'completed');
+      const { ended } = answer;
+      if (ended) projects.observe({ template: templateLabel(ended.workflowSlug), outcome: 'completed' }, ended.ageS);
       return answer;
     },
     async abandonProject(command) {
       const before = await statusOf(command.projectId);
       const answer = await engine.abandonProject(command);
-      await count(command.projectId, before, 'abandoned');
+      await countAbandoned(command.projectId, before);
       return answer;
     },
   };

@@ -1,5 +1,5 @@
 /** Records the deliveries that a completed project sets off, together with its completion. They are sent afterwards. */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { artifacts, projects } from '../../projects/table.ts';
@@ -8,9 +8,11 @@ import { outputDeliveries, outputDestinations } from '../table.ts';
 /**
  * Adds the deliveries within the transaction that completes the project: one for each current artifact and enabled
  * destination that has not had it. Repeating it adds nothing.
- * @returns ids of what is to be sent for this project, including those of an earlier call
  */
-export async function insertOutputs(db: Database, { id, customerId }: { id: string; customerId: string }) {
+export async function insertOutputs(
+  db: Database,
+  { id, customerId }: { id: string; customerId: string },
+): Promise<void> {
   const pairs = await db.rows<{ destinationId: string; artifactId: string }>(sql`
     select d.id as "destinationId", a.id as "artifactId"
     from ${projects} p
@@ -21,16 +23,11 @@ export async function insertOutputs(db: Database, { id, customerId }: { id: stri
       and not exists (select 1 from ${outputDeliveries} o where o.destination_id = d.id and o.artifact_id = a.id)
     order by a.created_at, a.id, d.id
     for key share of d`);
-  if (pairs.length > 0) {
-    const rows = pairs.map((pair) => ({ ...pair, id: newUuid(), customerId, projectId: id }));
-    await db.orm.insert(outputDeliveries).values(rows).onConflictDoNothing();
-  }
-  return listPendingOutputs(db, id);
+  if (pairs.length === 0) return;
+  const rows = pairs.map((pair) => ({ ...pair, id: newUuid(), customerId, projectId: id }));
+  await db.orm.insert(outputDeliveries).values(rows).onConflictDoNothing();
 }
 
-/** @returns ids of deliveries that wait to be sent for a project */
-export async function listPendingOutputs(db: Database, projectId: string): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(sql`
-    select id from ${outputDeliveries} where project_id = ${projectId} and status = 'pending' order by id`);
-  return rows.map(({ id }) => id);
-}
+/** Gives the ids of deliveries that wait to be sent for a project, including those of an earlier call. */
+export const pendingOutputs = (projectId: string): SQL => sql`
+  select id from ${outputDeliveries} where project_id = ${projectId} and status = 'pending' order by id`;

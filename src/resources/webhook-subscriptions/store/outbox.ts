@@ -46,11 +46,12 @@ export function outboxCtes(guard: SQL, { customerId, eventType, eventKey, data, 
 
 /**
  * The outbox as a statement of its own, for the transaction that makes an event true. Repeating it adds nothing.
+ * @param more parts of the same statement, of which each begins with a comma
  * @returns ids of what is to be sent for this event, including those of an earlier call
  */
-export async function insertDeliveries(db: Database, message: WebhookMessage): Promise<string[]> {
+export async function insertDeliveries(db: Database, message: WebhookMessage, more = sql``): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
-    with always as (select 1), ${outboxCtes(sql`always`, message)}
+    with always as (select 1), ${outboxCtes(sql`always`, message)}${more}
     select id from deliveries
     union all
     select delivery.id from ${webhookDeliveries} delivery
