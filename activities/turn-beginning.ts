@@ -5,6 +5,7 @@ import type { Beginning, BeginningRequest } from '../src/resources/agent-context
 import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
 import { systemPrompt } from '../src/resources/agent-context/transcript.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
+import { agentOf } from '../src/resources/agents/stored.ts';
 import type { AgentStore } from '../src/resources/agents/store.ts';
 import { systemText, type SystemContent } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
@@ -38,7 +39,8 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
     let classified: Classification | undefined;
     if (run.agent === null)
       classified = await classify(run.customerId, run.prompt, await agents.listAgents(run.customerId));
-    const agent = await loadAgent(run.customerId, run.agent ?? present(classified).agent);
+    const slug = run.agent ?? present(classified).agent;
+    const agent = existing(slug, run.agent === null ? await agents.loadAgent(run.customerId, slug) : recordedAgent(run));
     const resolved = models.resolve(
       {
         model: agent.model,
@@ -99,9 +101,9 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
     return { agent, resolved };
   }
 
-  async function resume(run: RunInTurn): Promise<Answering> {
+  function resume(run: RunInTurn): Answering {
     return {
-      agent: await loadAgent(run.customerId, run.agent!),
+      agent: existing(present(run.agent), recordedAgent(run)),
       resolved: {
         model: run.model!,
         provider: run.modelProvider!,
@@ -114,11 +116,12 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
     };
   }
 
-  async function loadAgent(customerId: string, slug: string): Promise<Agent> {
-    const agent = await agents.loadAgent(customerId, slug);
-    if (!agent) throw fail('agent_not_found', `the agent "${slug}" does not exist any more`);
-    return agent;
-  }
-
   return { begin, resume, credentialsOf };
 };
+
+const recordedAgent = ({ agent, storedAgent }: RunInTurn) => agentOf(present(agent), storedAgent);
+
+function existing(slug: string, agent: Agent | undefined): Agent {
+  if (!agent) throw fail('agent_not_found', `the agent "${slug}" does not exist any more`);
+  return agent;
+}

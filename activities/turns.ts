@@ -110,7 +110,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
           message: `${used} tokens used of ${limits.maxTokens}; raise RUN_MAX_TOKENS or narrow the task`,
         });
       }
-      const { agent, resolved } = run.status === 'queued' ? await begin(run) : await resume(run);
+      const { agent, resolved } = run.status === 'queued' ? await begin(run) : resume(run);
       const wanted = toolsOf(run, agent);
       const offered = wanted.length > 0 ? await tools.find(run.customerId, wanted) : [];
       return await record(run, turn, resolved, offered, await call(run, turn, resolved, offered));

@@ -23,7 +23,7 @@ const NEXT_VERSION = sql`(${agents.version}::bigint + 1)::text`;
 const isEmpty = (change: object): boolean => Object.values(change).every((value) => value === undefined);
 
 export const createAgentStore = (db: Database) => ({
-  /** It is one statement, as every run begins with it. A built-in that came later does not displace a custom agent. */
+  /** A built-in that came later does not displace a custom agent. */
   async loadAgent(customerId: string, slug: string): Promise<Agent | undefined> {
     const [row] = await db.orm
       .select({ custom: agents, settings: agentSettings })

@@ -4,6 +4,7 @@ import type { RunFailure } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel } from '../../../platform/models/types.ts';
 import { MODEL_INTEGRATIONS } from '../../../platform/models/catalogue.ts';
+import { storedAgent, type StoredAgent } from '../../agents/stored.ts';
 import type { RequestedToolCall, RunStatus, StepOfRun } from '../model.ts';
 
 interface TurnMessage {
@@ -26,6 +27,8 @@ export interface RunInTurn {
   parentRunId: string | null;
   depth: number;
   agent: string | null;
+  /** What the workspace has of that agent. */
+  storedAgent: StoredAgent;
   transport: string;
   prompt: string;
   conversation: string | null;
@@ -73,7 +76,8 @@ const MODELS = sql.param(MODEL_INTEGRATIONS);
 /** Loads everything that a turn needs to know of its run, in one statement. */
 export async function loadRunInTurn(db: Database, runId: string): Promise<RunInTurn | undefined> {
   const [row] = await db.rows<RunInTurn>(sql`
-    select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent, r.transport, r.prompt,
+    select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent,
+      ${storedAgent(sql`r.customer_id`, sql`r.agent`)} as "storedAgent", r.transport, r.prompt,
       r.conversation, r.override, r.status, r.error, r.error_code as "errorCode", r.model, r.model_provider as "modelProvider",
       r.context_window as "contextWindow", nullif(r.model_tier, 'unknown') as "modelTier", r.model_rule as "modelRule",
       r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
