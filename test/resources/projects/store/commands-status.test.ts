@@ -265,7 +265,8 @@ test('completeProject', async () => {
   await project([{ slug: 'a', steps: [waits({ status: 'pending' })] }]);
   await insertProject(db, { customerId: 'other', phases: [{ slug: 'a', status: 'blocked', steps: [waits()] }] });
 
-  const answer = await commands.completeProject(db, { projectId: made.id });
+  const { ended, ...answer } = await commands.completeProject(db, { projectId: made.id });
+  expect(ended).toEqual({ workflowSlug: 'book', ageS: expect.any(Number) });
   expect(answer).toEqual({
     completed: true,
     status: 'completed',

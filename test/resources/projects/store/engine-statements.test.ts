@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql, type SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
+import { first } from '../../../../src/platform/core/present.ts';
 import type { Database } from '../../../../src/platform/db/client.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { gate, insertProject } from '../../../support/fixtures/projects-store.ts';
+import { attemptsOf, gate, insertProject } from '../../../support/fixtures/projects-store.ts';
 import { withoutWaits } from '../../../support/database/without-waits.ts';
 import { inboxFaults } from '../../../support/database/inbox-oracle.ts';
 import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
@@ -47,6 +48,32 @@ test('a phase that opens and begins two steps holds its project once, in seven s
   expect(begun).toHaveLength(2);
   expect(locks()).toHaveLength(1);
   expect(asked).toHaveLength(7);
+});
+
+// Guards: the last step of a phase and the phase end in one statement, and a repeat of that tells the same.
+test('a last step ends with its phase in three statements', async () => {
+  const made = await insertProject(database.db, {
+    customerId: 'acme',
+    phases: [{ slug: 'a', artifactStepSlug: 'write', steps: [{ slug: 'write' }] }],
+  });
+  const ref = { projectId: made.id, taskId: made.taskId('a'), iteration: 1 };
+  await engine.openAndBegin(ref, { granted: null, key: 'run:1' }, effectOf);
+  const { id: attemptId, childRunId } = first(await attemptsOf(database.db, made, 'a/write'));
+  await database.db.rows(sql`
+    update runs set status = 'succeeded', output = 'A text.', started_at = now(), completed_at = now()
+    where id = ${childRunId}`);
+  const settle = () => engine.settleAndGoOn(ref, { attemptId, next: [], isLast: true }, effectOf);
+  asked = [];
+  const settled = await settle();
+  expect(settled).toMatchObject({ outcome: { kind: 'succeeded' }, ending: { kind: 'ended', status: 'succeeded' } });
+  expect(asked).toHaveLength(3);
+  const artifacts = () =>
+    database.db.rows(
+      sql`select version, content, produced_by_attempt_id as by from artifacts where project_id = ${made.id}`,
+    );
+  expect(await artifacts()).toEqual([{ version: 1, content: 'A text.', by: attemptId }]);
+  expect(await settle()).toEqual(settled);
+  expect(await artifacts()).toHaveLength(1);
 });
 
 const by = () => ({ actor: { kind: 'human' as const, id: 'ann@acme.example' }, commandId: crypto.randomUUID() });

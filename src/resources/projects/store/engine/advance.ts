@@ -18,7 +18,8 @@ import {
 } from '../../model.ts';
 import { lockProject, type LockedProject } from '../record.ts';
 import { beginLocked } from './begin.ts';
-import { closeLocked, openPhase } from './open.ts';
+import { closeLocked } from './close.ts';
+import { openPhase } from './open.ts';
 import { settleAttempt } from './settle.ts';
 
 interface Next {
@@ -93,8 +94,8 @@ export const settleAndGoOn = (
 ): Promise<{ outcome: AttemptOutcome; begun: Begun[]; ending?: PhaseEnding }> =>
   db.transaction(async () => {
     const project = await lockProject(db, ref.projectId);
-    const outcome = await settleAttempt(db, project, ref, attemptId, fault, effectOf);
+    const { outcome, ending } = await settleAttempt(db, project, ref, { attemptId, fault, isLast }, effectOf);
     if (outcome.kind !== 'succeeded') return { outcome, begun: [] };
-    if (isLast) return { outcome, begun: [], ending: await closeLocked(db, project, ref) };
+    if (isLast) return { outcome, begun: [], ending: ending ?? (await closeLocked(db, project, ref)) };
     return { outcome, begun: await beginAll(db, project, ref, next, null, effectOf) };
   });

@@ -9,7 +9,7 @@ import * as commands from '../commands/index.ts';
 import { loadBoard } from '../queries.ts';
 import { openAndBegin, settleAndGoOn } from './advance.ts';
 import { beginAttempt, loadActionContext, saveActionOutput } from './begin.ts';
-import { closePhase } from './open.ts';
+import { closePhase } from './close.ts';
 import { noteTurn } from './progress.ts';
 
 export type { Settlement } from './advance.ts';

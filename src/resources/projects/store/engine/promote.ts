@@ -15,13 +15,17 @@ export interface Promotable {
   schemaSlug: string;
 }
 
-/** Columns of a task `t`. The output of one attempt becomes one version, however often the phase is closed with it. */
-export const PROMOTABLE = sql`
+/**
+ * Columns of a task `t`. The output of one attempt becomes one version, however often the phase is closed with it.
+ * @param succeeding names an attempt that counts as one that has succeeded already
+ */
+export const promotable = (succeeding: string | null): SQL => sql`
   (select case when not exists (select 1 from artifacts v where v.produced_by_attempt_id = newest.id)
       then jsonb_build_object('attemptId', newest.id, 'subtaskId', newest.subtask_id, 'reason', newest.attempt_reason) end
     from (
       select a.id, a.subtask_id, a.attempt_reason from subtasks s join attempts a on a.subtask_id = s.id
-      where s.task_id = t.id and s.step_slug = t.artifact_step_slug and a.status = 'succeeded'
+      where s.task_id = t.id and s.step_slug = t.artifact_step_slug
+        and (a.status = 'succeeded' or a.id = ${succeeding}::uuid)
       order by a.attempt_number desc limit 1) newest) as made,
   (select v.id from artifacts v where v.task_id = t.id and not v.superseded) as "currentId",
   (select coalesce(max(v.version), 0) + 1 from artifacts v where v.task_id = t.id) as "nextVersion",
@@ -34,20 +38,22 @@ interface Promotion {
   version: { artifact_id: string; version: number };
 }
 
+export const outputOf = (attemptId: string): SQL => sql`(select output from attempts where id = ${attemptId}::uuid)`;
+
 /** Prepares that the output of the phase's artifact step becomes its current artifact. */
 export async function promote(
   db: Database,
   task: Promotable & { id: string; phaseSlug: string },
+  take = outputOf,
 ): Promise<Promotion | undefined> {
   const { made, currentId, nextVersion: version, schemaSlug: schema_slug } = task;
   if (!made) return undefined;
   const id = newUuid();
   if (currentId !== null) await supersede(db, task.id, id);
   const { attemptId, subtaskId, reason: via } = made;
-  const content = sql`(select output from attempts where id = ${attemptId}::uuid)`;
   const payload = { phase_slug: task.phaseSlug, artifact_id: id, version, schema_slug, via };
   return {
-    insert: insertAs(id, task.id, { content, subtaskId, attemptId, via, supersedes: currentId }),
+    insert: insertAs(id, task.id, { content: take(attemptId), subtaskId, attemptId, via, supersedes: currentId }),
     event: { topic: 'artifact_promoted', taskId: task.id, subtaskId, payload },
     version: { artifact_id: id, version },
   };

@@ -6,29 +6,39 @@ import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { endRun } from '../../../runs/store/turns.ts';
-import type { AttemptFault, AttemptOutcome, AttemptReason, EffectOf, PhaseRef } from '../../model.ts';
+import type { AttemptFault, AttemptOutcome, AttemptReason, EffectOf, PhaseEnding, PhaseRef } from '../../model.ts';
 import { judgeCrash, recordCrash } from '../commands/crashes.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
 import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
 import { findingOf, objection } from './finding.ts';
+import { areDone, prepareEnd, type PhaseEnd } from './close.ts';
 import { isOvertaken, listSteps, setTaskStatus, updateTaskStatus } from './open.ts';
+import { outputOf } from './promote.ts';
 import { sendBack } from './send-back.ts';
 
+interface Settled {
+  outcome: AttemptOutcome;
+  /** Set where the end of the phase is recorded too. */
+  ending?: PhaseEnding;
+}
+
+/** @param isLast says that the phase ends if the attempt has succeeded */
 export async function settleAttempt(
   db: Database,
   project: LockedProject,
   ref: PhaseRef,
-  attemptId: string,
-  fault: AttemptFault | undefined,
+  { attemptId, fault, isLast }: { attemptId: string; fault?: AttemptFault | undefined; isLast: boolean },
   effectOf: EffectOf,
-): Promise<AttemptOutcome> {
-  const attempt = await loadAttempt(db, attemptId);
+): Promise<Settled> {
+  const attempt = await loadAttempt(db, attemptId, isLast ? ref : undefined);
   if (!attempt || isOvertaken(project, { iteration: attempt.iteration, status: attempt.taskStatus }, ref)) {
-    return { kind: 'superseded' };
+    // A repeat of the one with which this start of the phase ended is told so again.
+    const hasEnded = isLast && attempt?.status === 'succeeded' && attempt.iteration === ref.iteration;
+    return { outcome: { kind: hasEnded && project.status !== 'abandoned' ? 'succeeded' : 'superseded' } };
   }
   // This is a repeat, and the rows say what was decided.
-  if (attempt.status !== 'running') return outcomeOf(db, attempt);
+  if (attempt.status !== 'running') return { outcome: await outcomeOf(db, attempt) };
   const finding = await findingOf(attempt, fault);
   if (finding.kind === 'output' && attempt.subtaskStatus === 'running') {
     const rejection = objection(attempt.role, finding.output);
@@ -36,7 +46,7 @@ export async function settleAttempt(
   }
   await follow(db, project, attempt, finding, effectOf);
   await updateTaskStatus(db, attempt.taskId);
-  return outcomeOf(db, present(await loadAttempt(db, attemptId)));
+  return { outcome: await outcomeOf(db, present(await loadAttempt(db, attemptId))) };
 }
 
 async function outcomeOf(db: Database, { subtaskStatus, taskId }: OpenAttempt): Promise<AttemptOutcome> {
@@ -47,22 +57,42 @@ async function outcomeOf(db: Database, { subtaskStatus, taskId }: OpenAttempt): 
   return subtaskStatus === 'succeeded' ? { kind: 'succeeded' } : { kind: 'again', reset };
 }
 
-/** Records a success, which is what nearly every attempt comes to, in one statement. */
+/** Records a success, which is what nearly every attempt comes to, in one statement; of a last step with its phase's. */
 async function succeed(
   db: Database,
   project: LockedProject,
   attempt: OpenAttempt,
   { output, validated }: Extract<Finding, { kind: 'output' }>,
-): Promise<AttemptOutcome> {
+): Promise<Settled> {
   const { subtaskId, taskId, costUsd } = attempt;
   const payload = { ...names(attempt), cost_usd: costUsd };
-  await db.rows(sql`
-    with attempt as (${setAttemptEnd(attempt, { status: 'succeeded', output, validated })}), subtask as (
+  const end = await endWith(db, attempt);
+  const parts = [
+    sql`attempt as (${setAttemptEnd(attempt, { status: 'succeeded', output, validated })} returning output)`,
+    sql`subtask as (
       update subtasks set status = 'succeeded', completed_at = now(), error = null, addendum = null
-      where id = ${subtaskId}::uuid
-    ), task as (${setTaskStatus(taskId, { subtaskId, to: 'succeeded' })})
-    ${insertEvents(project, [{ topic: 'subtask_succeeded', ...about(attempt), payload }])}`);
-  return { kind: 'succeeded' };
+      where id = ${subtaskId}::uuid)`,
+    ...(end?.parts ?? [sql`task as (${setTaskStatus(taskId, { subtaskId, to: 'succeeded' })})`]),
+  ];
+  const events = [{ topic: 'subtask_succeeded' as const, ...about(attempt), payload }, ...(end?.events ?? [])];
+  await db.rows(sql`with ${sql.join(parts, sql`, `)} ${insertEvents(project, events)}`);
+  const outcome = { kind: 'succeeded' as const };
+  if (!end) return { outcome };
+  const { projectCostUsd } = present(attempt.ending);
+  return { outcome, ending: { kind: 'ended', status: end.status, changes: [], costUsd: projectCostUsd } };
+}
+
+/** @returns the end of the phase, where the success of this attempt is the end and nothing has to run again */
+async function endWith(db: Database, { id, subtaskId, ending }: OpenAttempt): Promise<PhaseEnd | undefined> {
+  if (!ending) return undefined;
+  const steps = ending.steps.map((step) =>
+    step.subtaskId === subtaskId ? { ...step, status: 'succeeded' as const } : step,
+  );
+  if (!areDone(steps)) return undefined;
+  // The statement that gives the attempt its output has the artifact take it from there.
+  return prepareEnd(db, { ...ending, steps }, (made) =>
+    made === id ? sql`(select output from attempt)` : outputOf(made),
+  );
 }
 
 async function follow(
