@@ -114,7 +114,7 @@ test('a project of two phases, three steps and a gate', async () => {
     const all = await count(async () => (made = await project()));
     return [made, [all]];
   });
-  expect(counts).toEqual([71]);
+  expect(counts).toEqual([69]);
   expect(await historyOf(`project-${id}`)).toEqual({
     childWorkflowExecutionCompleted: 2,
     childWorkflowExecutionStarted: 2,

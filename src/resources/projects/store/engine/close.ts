@@ -13,11 +13,10 @@ import {
 } from '../../model.ts';
 import { startAnew } from '../commands/backtrack.ts';
 import { insertEvents, lockProject, noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
-import { inOrder, isOvertaken, TASK, type LockedTask, type NamedStep } from './open.ts';
+import { inOrder, isOvertaken, TASK, type LockedTask } from './open.ts';
 import { promotable, promote, type Promotable } from './promote.ts';
 
-export interface EndingTask extends Omit<LockedTask, 'steps'>, Promotable {
-  steps: NamedStep[];
+export interface EndingTask extends LockedTask, Promotable {
   /** US dollars that the project has spent. */
   projectCostUsd: string;
   /**

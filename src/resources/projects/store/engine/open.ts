@@ -8,29 +8,23 @@ import { insertEvents, type LockedProject } from '../record.ts';
 export interface LockedTask {
   id: string;
   phaseSlug: string;
-  title: string;
   status: TaskStatus;
   iteration: number;
-  /** Slugs of the phases before it. */
-  dependsOn: string[];
   onEnd: 'stale' | 'rerun' | null;
-  /** The reason that its next attempts have. */
-  nextReason: string;
-  steps: StepRef[];
+  steps: NamedStep[];
 }
 
 /** Columns of a task `t`. */
 export const TASK = sql`
-  t.id, t.phase_slug as "phaseSlug", t.title, t.status, t.iteration, t.depends_on as "dependsOn", t.on_end as "onEnd",
-  t.next_reason as "nextReason", (
+  t.id, t.phase_slug as "phaseSlug", t.status, t.iteration, t.on_end as "onEnd", (
     select coalesce(jsonb_agg(jsonb_build_object('subtaskId', s.id, 'slug', s.step_slug, 'kind', s.kind, 'role', s.role,
       'status', s.status, 'dependsOn', s.depends_on) order by s.position), '[]')
     from subtasks s where s.task_id = t.id) as steps`;
 
 async function loadTask(db: Database, { projectId, taskId }: PhaseRef): Promise<LockedTask | undefined> {
-  const [task] = await db.rows<LockedTask & { steps: NamedStep[] }>(sql`
+  const [task] = await db.rows<LockedTask>(sql`
     select ${TASK} from tasks t where t.id = ${taskId}::uuid and t.project_id = ${projectId}`);
-  return task && { ...task, steps: inOrder(task.steps) };
+  return task;
 }
 
 /** @returns whether this start of the phase may no longer write */
@@ -40,35 +34,49 @@ export const isOvertaken = (
   { iteration }: PhaseRef,
 ): boolean => status === 'abandoned' || task === undefined || task.iteration !== iteration || !isInFlight(task.status);
 
-/** @param granted names the step that may run although the project is paused */
+/** @param granted says that a step may run although the project is paused */
 export async function openPhase(
   db: Database,
   project: LockedProject,
   ref: PhaseRef,
   granted: boolean,
 ): Promise<PhaseOpening> {
+  const { status } = project;
+  const mayOpen = status === 'planning' || status === 'active' || (status === 'paused' && granted);
+  const opened = mayOpen ? await openPending(db, ref) : undefined;
+  if (opened) return { kind: 'opened', steps: inOrder(opened.steps) };
   const task = await loadTask(db, ref);
-  if (!task || task.iteration > ref.iteration || project.status === 'abandoned' || project.status === 'completed') {
+  if (!task || task.iteration > ref.iteration || status === 'abandoned' || status === 'completed') {
     return { kind: 'superseded' };
   }
   // This is a repeat, or the same start after it continued as new.
   if (task.iteration === ref.iteration) {
-    return isInFlight(task.status) ? { kind: 'opened', steps: task.steps } : { kind: 'superseded' };
+    return isInFlight(task.status) ? { kind: 'opened', steps: inOrder(task.steps) } : { kind: 'superseded' };
   }
-  if (task.status !== 'pending') return { kind: 'superseded' };
-  if (project.status === 'paused' && !granted) return { kind: 'paused' };
-  const payload = { phase_slug: task.phaseSlug, title: task.title, start: ref.iteration, reason: task.nextReason };
-  await db.rows(sql`
-    with allowance as (
+  return { kind: task.status === 'pending' && !mayOpen ? 'paused' : 'superseded' };
+}
+
+/** Begins this start of a phase that is pending, and that was not started as often yet. */
+async function openPending(db: Database, { projectId, taskId, iteration }: PhaseRef): Promise<LockedTask | undefined> {
+  const event = { topic: 'task_started' as const, taskId, payload: { start: iteration } };
+  const about = sql`jsonb_build_object('phase_slug', of_project.phase_slug, 'title', of_project.title,
+    'reason', of_project.next_reason)`;
+  const [task] = await db.rows<LockedTask>(sql`
+    with opened as (
+      update tasks set status = 'running', iteration = ${iteration}, started_at = now(), completed_at = null
+      where id = ${taskId}::uuid and project_id = ${projectId} and status = 'pending' and iteration < ${iteration}
+      returning *
+    ), allowance as (
       -- A phase budget is for one start of the phase: what earlier ones spent does not count.
       update budgets b set limit_usd = b.spent_usd + t.cost_budget_usd
-      from tasks t where t.id = ${task.id}::uuid and t.cost_budget_usd is not null and b.id = 'task:' || t.id
-    ), opened as (
-      update tasks set status = 'running', iteration = ${ref.iteration}, started_at = now(), completed_at = null
-      where id = ${task.id}::uuid
-    )
-    ${insertEvents(project, [{ topic: 'task_started', taskId: task.id, payload }])}`);
-  return { kind: 'opened', steps: task.steps };
+      from opened t where t.cost_budget_usd is not null and b.id = 'task:' || t.id
+    ), told as (${insertEvents(
+      sql`(select project_id as id, customer_id, phase_slug, title, next_reason from opened)`,
+      [event],
+      about,
+    )})
+    select ${TASK} from opened t`);
+  return task;
 }
 
 /** A step of a phase, with what it waits for by name. */
