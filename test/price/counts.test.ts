@@ -149,6 +149,19 @@ test('a project of two phases, three steps and a gate', async () => {
   });
 });
 
+// Guards: a project grows with its steps by this much each: three statements of the run, seven of the phase.
+test('one step more', async () => {
+  const steps = ['write', 'check', 'polish'].map((slug) => agentStep(slug));
+  await makeTemplate(acme, 'two-steps', [phaseSpec('text', steps.slice(0, 2))]);
+  await makeTemplate(acme, 'three-steps', [phaseSpec('text', steps)]);
+  const toItsEnd = async (slug: string) => ended(`project-${await startProject(acme, slug)}`);
+  const [, [two = 0, three = 0]] = await least(async (count) => [
+    undefined,
+    [await count(() => toItsEnd('two-steps')), await count(() => toItsEnd('three-steps'))],
+  ]);
+  expect(three - two).toBe(10);
+});
+
 // Guards: an event that somebody is told of costs the run that it is of no statement until it has ended.
 test('a webhook', async () => {
   await acme.api('POST', '/v1/webhooks', { url: receiver.url, events: ['run.succeeded'] });
