@@ -2,7 +2,7 @@
  * Queries for readers of projects. Every query that a caller can reach takes the workspace; rows have the shape in
  * which they are sent.
  */
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ProjectInput } from '../../../../workflows/project/messages.ts';

@@ -17,16 +17,11 @@ import {
   type StepRef,
 } from '../../model.ts';
 import { lockProject, type LockedProject } from '../record.ts';
-import { beginLocked } from './begin.ts';
+import { beginStep, loadSteps, type Next } from './begin.ts';
 import { closeLocked } from './close.ts';
 import { openPhase } from './open.ts';
 import { settleAttempt } from './settle.ts';
-
-interface Next {
-  subtaskId: string;
-  /** The key that the dispatch of this step has. */
-  key: string;
-}
+import type { StepRow } from './step-row.ts';
 
 /** A step that has begun. The workflow itself asks for those that could not begin. */
 export interface Begun {
@@ -34,18 +29,19 @@ export interface Begun {
   beginning: Exclude<AttemptBeginning, { kind: 'paused' | 'superseded' }>;
 }
 
+/** @param steps are the rows of those that are to begin */
 async function beginAll(
   db: Database,
   project: LockedProject,
   ref: PhaseRef,
-  next: readonly Next[],
-  granted: string | null,
+  { next, steps, granted = null }: { next: readonly Next[]; steps: readonly StepRow[]; granted?: string | null },
   effectOf: EffectOf,
 ): Promise<Begun[]> {
   const begun: Begun[] = [];
   for (const { subtaskId, key } of next) {
+    const step = steps.find((each) => each.subtaskId === subtaskId);
     const dispatch = { ...ref, subtaskId, key, granted: subtaskId === granted };
-    const beginning = await beginLocked(db, project, dispatch, effectOf);
+    const beginning = await beginStep(db, project, step, dispatch, effectOf);
     if (beginning.kind !== 'paused' && beginning.kind !== 'superseded') begun.push({ subtaskId, beginning });
   }
   return begun;
@@ -70,7 +66,8 @@ export const openAndBegin = (
     const next = opening.steps
       .filter((step) => ['pending', 'running'].includes(step.status) && canStart(step, opening.steps))
       .map(({ subtaskId }) => ({ subtaskId, key: `${key}:${subtaskId}` }));
-    return { ...opening, begun: await beginAll(db, project, ref, next, granted, effectOf) };
+    const steps = next.length > 0 ? await loadSteps(db, ref, next) : [];
+    return { ...opening, begun: await beginAll(db, project, ref, { next, steps, granted }, effectOf) };
   });
 
 const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
@@ -94,8 +91,11 @@ export const settleAndGoOn = (
 ): Promise<{ outcome: AttemptOutcome; begun: Begun[]; ending?: PhaseEnding }> =>
   db.transaction(async () => {
     const project = await lockProject(db, ref.projectId);
-    const { outcome, ending } = await settleAttempt(db, project, ref, { attemptId, fault, isLast }, effectOf);
+    const attempt = { attemptId, fault, isLast, next };
+    const { outcome, ending, steps } = await settleAttempt(db, project, ref, attempt, effectOf);
     if (outcome.kind !== 'succeeded') return { outcome, begun: [] };
     if (isLast) return { outcome, begun: [], ending: ending ?? (await closeLocked(db, project, ref)) };
-    return { outcome, begun: await beginAll(db, project, ref, next, null, effectOf) };
+    if (next.length === 0) return { outcome, begun: [] };
+    const given = { next, steps: steps ?? (await loadSteps(db, ref, next)) };
+    return { outcome, begun: await beginAll(db, project, ref, given, effectOf) };
   });

@@ -4,7 +4,7 @@
  * project's row says so, nothing more begins.
  */
 import { capsOfCaller } from '../../../cost/caps/model.ts';
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { newRunId, newUuid } from '../../../../platform/core/ids.ts';
 import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
@@ -18,10 +18,14 @@ import { openGate } from './gates.ts';
 import { isOvertaken, setTaskStatus } from './open.ts';
 import type { StepRow } from './step-row.ts';
 
-export interface AttemptRequest extends PhaseRef {
+/** A step that is to begin. */
+export interface Next {
   subtaskId: string;
   /** Names this beginning within its subtask, so that a repeated activity finds what it began. */
   key: string;
+}
+
+export interface AttemptRequest extends PhaseRef, Next {
   /** The step may run although the project is paused. */
   granted: boolean;
 }
@@ -36,13 +40,24 @@ export const beginAttempt = (db: Database, request: AttemptRequest, effectOf: Ef
   db.transaction(async () => beginLocked(db, await lockProject(db, request.projectId), request, effectOf));
 
 /** Does the same in a transaction that holds the project already. */
-export async function beginLocked(
+async function beginLocked(
   db: Database,
   project: LockedProject,
   request: AttemptRequest,
   effectOf: EffectOf,
 ): Promise<AttemptBeginning> {
-  const step = await loadStep(db, request);
+  const [step] = await loadSteps(db, request, [request]);
+  return beginStep(db, project, step, request, effectOf);
+}
+
+/** Does the same with a step that was loaded in that transaction. */
+export async function beginStep(
+  db: Database,
+  project: LockedProject,
+  step: StepRow | undefined,
+  request: AttemptRequest,
+  effectOf: EffectOf,
+): Promise<AttemptBeginning> {
   if (!step || isOvertaken(project, { iteration: step.iteration, status: step.taskStatus }, request)) {
     return { kind: 'superseded' };
   }
@@ -142,16 +157,32 @@ function previousFor({ previous }: StepRow, reason: AttemptReason): StepContext[
   return reason === 'auto_retry' || reason === 'manual_retry' ? { output: null, error: previous.error } : null;
 }
 
-async function loadStep(
-  db: Database,
-  { projectId, taskId, subtaskId, key }: AttemptRequest,
-): Promise<StepRow | undefined> {
-  const [row] = await db.rows<StepRow>(sql`
-    with recursive upstream(slug) as (
-      select unnest(depends_on) from subtasks where id = ${subtaskId}::uuid
+export const loadSteps = (db: Database, ref: Place, next: readonly Next[]): Promise<StepRow[]> =>
+  db.rows<StepRow>(stepRows(ref, next));
+
+type Place = Pick<PhaseRef, 'projectId' | 'taskId'>;
+
+/**
+ * Asks for steps of one phase, with the material of their prompts.
+ * @param done is a step that succeeds in the same statement, which gives its output
+ */
+export const stepRows = (
+  { projectId, taskId }: Place,
+  next: readonly Next[],
+  done: { subtaskId: string; output: SQL } | undefined = undefined,
+): SQL => {
+  const isDone = done ? sql`(u.status = 'succeeded' or u.id = ${done.subtaskId}::uuid)` : sql`u.status = 'succeeded'`;
+  const ofDone = done ? sql`when u.id = ${done.subtaskId}::uuid then ${done.output}` : sql``;
+  return sql`
+    with recursive wanted as (
+      select w."subtaskId" as id, w.key
+      from jsonb_to_recordset(${JSON.stringify(next.map(({ subtaskId, key }) => ({ subtaskId, key })))}::jsonb)
+        as w("subtaskId" uuid, key text)
+    ), upstream(of, slug) as (
+      select s.id, unnest(s.depends_on) from subtasks s join wanted on wanted.id = s.id
       union
       -- What a gate or a judge let through is not theirs: the work is before them.
-      select unnest(s.depends_on) from subtasks s join upstream u on s.step_slug = u.slug
+      select u.of, unnest(s.depends_on) from subtasks s join upstream u on s.step_slug = u.slug
       where s.task_id = ${taskId}::uuid and (s.kind = 'gate' or s.role in ('reviewer', 'tester'))
     )
     select s.id as "subtaskId", s.task_id as "taskId", s.step_slug as "stepSlug", s.title, s.kind, s.role, s.status,
@@ -162,7 +193,7 @@ async function loadStep(
       t.next_reason as "taskReason", t.addenda as "taskAddenda", t.phase_slug as "phaseSlug", t.title as "phaseTitle",
       t.iteration, t.status as "taskStatus", p.brief, p.params,
       (select jsonb_build_object('attemptId', a.id, 'runId', a.child_run_id) from attempts a
-        where a.subtask_id = s.id and a.dispatch_key = ${key}) as begun,
+        where a.subtask_id = s.id and a.dispatch_key = wanted.key) as begun,
       (select jsonb_build_object('attemptId', a.id, 'number', a.attempt_number, 'reason', a.attempt_reason)
         from attempts a where a.subtask_id = s.id and a.status = 'pending') as queued,
       (select coalesce(max(a.attempt_number), 0)::int from attempts a where a.subtask_id = s.id) as "lastNumber",
@@ -175,23 +206,22 @@ async function loadStep(
         from tasks u join artifacts a on a.task_id = u.id and not a.superseded
         where u.project_id = p.id and u.phase_slug = any(t.depends_on)) as artifacts,
       (select coalesce(jsonb_agg(jsonb_build_object('stepSlug', u.step_slug, 'title', u.title, 'output',
-          case when u.kind = 'gate' then u.gate_output else (
+          case when u.kind = 'gate' then u.gate_output ${ofDone} else (
             select a.output from attempts a where a.subtask_id = u.id and a.status = 'succeeded'
             order by a.attempt_number desc limit 1) end) order by u.position), '[]')
-        from subtasks u where u.task_id = t.id and u.step_slug in (select slug from upstream)
-          and u.status = 'succeeded') as inputs,
+        from subtasks u where u.task_id = t.id and u.step_slug in (select slug from upstream where of = s.id)
+          and ${isDone}) as inputs,
       (select coalesce(jsonb_agg(jsonb_build_object('id', f.id, 'filename', f.filename, 'contentType', f.content_type,
           'sizeBytes', f.size_bytes, 'reading', f.reading->>'summary') order by f.id), '[]')
         from attachments f
         where f.customer_id = p.customer_id and f.owner_kind = 'project' and f.owner_id = p.id) as attachments
-    from subtasks s join tasks t on t.id = s.task_id join projects p on p.id = t.project_id
-    where s.id = ${subtaskId}::uuid and t.id = ${taskId}::uuid and p.id = ${projectId}`);
-  return row;
-}
+    from wanted join subtasks s on s.id = wanted.id join tasks t on t.id = s.task_id join projects p on p.id = t.project_id
+    where t.id = ${taskId}::uuid and p.id = ${projectId}`;
+};
 
 /** Loads what an action works with, the same material that an agent would be shown. */
 export async function loadActionContext(db: Database, ref: PhaseRef & { subtaskId: string; attemptId: string }) {
-  const step = await loadStep(db, { ...ref, key: '', granted: false });
+  const [step] = await loadSteps(db, ref, [{ subtaskId: ref.subtaskId, key: '' }]);
   const [row] = await db.rows<{ title: string; customerId: string; isOpen: boolean }>(sql`
     select p.title, p.customer_id as "customerId", a.status = 'running' and a.output is null as "isOpen"
     from attempts a join projects p on p.id = a.project_id where a.id = ${ref.attemptId}::uuid`);

@@ -12,23 +12,35 @@ import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
 import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
 import { findingOf, objection } from './finding.ts';
+import { stepRows, type Next } from './begin.ts';
 import { areDone, prepareEnd, type PhaseEnd } from './close.ts';
 import { isOvertaken, listSteps, setTaskStatus, updateTaskStatus } from './open.ts';
 import { outputOf } from './promote.ts';
 import { sendBack } from './send-back.ts';
+import type { StepRow } from './step-row.ts';
 
 interface Settled {
   outcome: AttemptOutcome;
   /** Set where the end of the phase is recorded too. */
   ending?: PhaseEnding;
+  /** The steps that are to begin, where they were looked up in the statement that recorded the success. */
+  steps?: StepRow[];
 }
 
-/** @param isLast says that the phase ends if the attempt has succeeded */
+interface Settling {
+  attemptId: string;
+  fault?: AttemptFault | undefined;
+  /** The phase ends if the attempt has succeeded. */
+  isLast: boolean;
+  /** These begin if the attempt has succeeded. */
+  next: readonly Next[];
+}
+
 export async function settleAttempt(
   db: Database,
   project: LockedProject,
   ref: PhaseRef,
-  { attemptId, fault, isLast }: { attemptId: string; fault?: AttemptFault | undefined; isLast: boolean },
+  { attemptId, fault, isLast, next }: Settling,
   effectOf: EffectOf,
 ): Promise<Settled> {
   const attempt = await loadAttempt(db, attemptId, isLast ? ref : undefined);
@@ -42,7 +54,7 @@ export async function settleAttempt(
   const finding = await findingOf(attempt, fault);
   if (finding.kind === 'output' && attempt.subtaskStatus === 'running') {
     const rejection = objection(attempt.role, finding.output);
-    if (rejection === undefined) return succeed(db, project, attempt, finding);
+    if (rejection === undefined) return succeed(db, project, ref, attempt, finding, next);
   }
   await follow(db, project, attempt, finding, effectOf);
   await updateTaskStatus(db, attempt.taskId);
@@ -57,30 +69,40 @@ async function outcomeOf(db: Database, { subtaskStatus, taskId }: OpenAttempt): 
   return subtaskStatus === 'succeeded' ? { kind: 'succeeded' } : { kind: 'again', reset };
 }
 
-/** Records a success, which is what nearly every attempt comes to, in one statement; of a last step with its phase's. */
+/**
+ * Records a success, which is what nearly every attempt comes to, in one statement: of a last step with its phase's, of
+ * another with a look at what follows it.
+ */
 async function succeed(
   db: Database,
   project: LockedProject,
+  ref: PhaseRef,
   attempt: OpenAttempt,
   { output, validated }: Extract<Finding, { kind: 'output' }>,
+  next: readonly Next[],
 ): Promise<Settled> {
   const { subtaskId, taskId, costUsd } = attempt;
   const payload = { ...names(attempt), cost_usd: costUsd };
   const end = await endWith(db, attempt);
+  const events = [{ topic: 'subtask_succeeded' as const, ...about(attempt), payload }, ...(end?.events ?? [])];
   const parts = [
     sql`attempt as (${setAttemptEnd(attempt, { status: 'succeeded', output, validated })} returning output)`,
     sql`subtask as (
       update subtasks set status = 'succeeded', completed_at = now(), error = null, addendum = null
       where id = ${subtaskId}::uuid)`,
     ...(end?.parts ?? [sql`task as (${setTaskStatus(taskId, { subtaskId, to: 'succeeded' })})`]),
+    sql`told as (${insertEvents(project, events)})`,
   ];
-  const events = [{ topic: 'subtask_succeeded' as const, ...about(attempt), payload }, ...(end?.events ?? [])];
-  await db.rows(sql`with ${sql.join(parts, sql`, `)} ${insertEvents(project, events)}`);
+  const following = stepRows(ref, end ? [] : next, { subtaskId, output: OUTPUT });
+  const steps = await db.rows<StepRow>(sql`with ${sql.join(parts, sql`, `)} select * from (${following}) following`);
   const outcome = { kind: 'succeeded' as const };
-  if (!end) return { outcome };
+  if (!end) return { outcome, steps };
   const { projectCostUsd } = present(attempt.ending);
   return { outcome, ending: { kind: 'ended', status: end.status, changes: [], costUsd: projectCostUsd } };
 }
+
+/** The output of the attempt, in the statement that gives it to it. */
+const OUTPUT = sql`(select output from attempt)`;
 
 /** @returns the end of the phase, where the success of this attempt is the end and nothing has to run again */
 async function endWith(db: Database, { id, subtaskId, ending }: OpenAttempt): Promise<PhaseEnd | undefined> {
@@ -89,10 +111,7 @@ async function endWith(db: Database, { id, subtaskId, ending }: OpenAttempt): Pr
     step.subtaskId === subtaskId ? { ...step, status: 'succeeded' as const } : step,
   );
   if (!areDone(steps)) return undefined;
-  // The statement that gives the attempt its output has the artifact take it from there.
-  return prepareEnd(db, { ...ending, steps }, (made) =>
-    made === id ? sql`(select output from attempt)` : outputOf(made),
-  );
+  return prepareEnd(db, { ...ending, steps }, (made) => (made === id ? OUTPUT : outputOf(made)));
 }
 
 async function follow(
