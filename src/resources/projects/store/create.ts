@@ -89,7 +89,7 @@ async function insertProject(
   });
 }
 
-type InsertedRow = ProjectRow & { workspaceStatus: string; workspaceId: string };
+type InsertedRow = ProjectRow & { workspaceStatus: string; workspaceId: string; isInserted: boolean };
 
 /** Inserts all rows of a project in one statement, unless its workspace is archived, or its id is taken. */
 async function insertRows(db: Database, id: string, project: NewProject): Promise<PlannedProject | undefined> {
@@ -115,12 +115,12 @@ async function insertRows(db: Database, id: string, project: NewProject): Promis
       select b.id, project.customer_id, b."limitUsd"
       from project, jsonb_to_recordset(${JSON.stringify(budgets)}::jsonb) as b(id text, "limitUsd" numeric)
     )
-    select workspace.status as "workspaceStatus", workspace.identity_workspace_id as "workspaceId", ${PROJECT}
+    select workspace.status as "workspaceStatus", workspace.identity_workspace_id as "workspaceId",
+      p.id is not null as "isInserted", ${PROJECT}
     from workspace left join project p on true`);
-  const { workspaceStatus, workspaceId, ...row } = found(inserted);
+  const { workspaceStatus, workspaceId, isInserted, ...row } = found(inserted);
   if (workspaceStatus === 'archived') throw new Problem('workspace_archived');
-  // Nothing was inserted, so there is nothing to join.
-  if ((row.id as string | null) === null) return undefined;
+  if (!isInserted) return undefined;
   const positions = new Map(tasks.map(({ phase, position }) => [phase.slug, position]));
   const phases = tasks.map(({ id: taskId, phase: { slug, depends_on = [] } }) => ({
     slug,
