@@ -40,7 +40,10 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
     if (run.agent === null)
       classified = await classify(run.customerId, run.prompt, await agents.listAgents(run.customerId));
     const slug = run.agent ?? present(classified).agent;
-    const agent = existing(slug, run.agent === null ? await agents.loadAgent(run.customerId, slug) : recordedAgent(run));
+    const agent = existing(
+      slug,
+      run.agent === null ? await agents.loadAgent(run.customerId, slug) : recordedAgent(run),
+    );
     const resolved = models.resolve(
       {
         model: agent.model,
