@@ -5,8 +5,7 @@ import type { Beginning, BeginningRequest } from '../src/resources/agent-context
 import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
 import { systemPrompt } from '../src/resources/agent-context/transcript.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
-import { agentOf } from '../src/resources/agents/stored.ts';
-import type { AgentStore } from '../src/resources/agents/store.ts';
+import type { AgentStore, RunWithAgent } from '../src/resources/agents/store.ts';
 import { systemText, type SystemContent } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
@@ -35,15 +34,12 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
     models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
 
   /** Decides who answers on which model. The first turn records it, and later turns read the record. */
-  async function begin(run: RunInTurn): Promise<Answering> {
+  async function begin(run: RunWithAgent): Promise<Answering> {
     let classified: Classification | undefined;
     if (run.agent === null)
       classified = await classify(run.customerId, run.prompt, await agents.listAgents(run.customerId));
     const slug = run.agent ?? present(classified).agent;
-    const agent = existing(
-      slug,
-      run.agent === null ? await agents.loadAgent(run.customerId, slug) : recordedAgent(run),
-    );
+    const agent = existing(slug, run.agent === null ? await agents.loadAgent(run.customerId, slug) : run.named);
     const resolved = models.resolve(
       {
         model: agent.model,
@@ -104,9 +100,9 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
     return { agent, resolved };
   }
 
-  function resume(run: RunInTurn): Answering {
+  function resume(run: RunWithAgent): Answering {
     return {
-      agent: existing(present(run.agent), recordedAgent(run)),
+      agent: existing(present(run.agent), run.named),
       resolved: {
         model: run.model!,
         provider: run.modelProvider!,
@@ -121,8 +117,6 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
 
   return { begin, resume, credentialsOf };
 };
-
-const recordedAgent = ({ agent, storedAgent }: RunInTurn) => agentOf(present(agent), storedAgent);
 
 function existing(slug: string, agent: Agent | undefined): Agent {
   if (!agent) throw fail('agent_not_found', `the agent "${slug}" does not exist any more`);

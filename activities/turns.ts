@@ -45,7 +45,7 @@ export interface TurnDependencies extends TurnBeginningDependencies {
 }
 
 export const createTurnActivities = (deps: TurnDependencies) => {
-  const { runs, tools, models, settings, startFollowing, noteTurn, scribe } = deps;
+  const { runs, agents, tools, models, settings, startFollowing, noteTurn, scribe } = deps;
   const { spendingOf } = createSpending(deps);
   const { begin, resume, credentialsOf } = createTurnBeginning(deps);
 
@@ -89,7 +89,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     turn: number;
     limits: RunLimits;
   }): Promise<TurnOutcome> {
-    const run = await runs.loadRunInTurn(runId);
+    const run = await agents.loadRunInTurn(runId);
     if (!run) throw fail('run_not_found', `run ${runId} does not exist`);
     if (isTerminal(run.status) || run.turnCount >= turn) return recorded(run, turn);
     // The run was accepted just as its parent was cancelled. Housekeeping started it, and it ends here.
@@ -218,7 +218,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       }),
     );
     if (!after) {
-      const current = present(await runs.loadRunInTurn(run.id));
+      const current = present(await agents.loadRunInTurn(run.id));
       // Another attempt was quicker, unless it was this one, whose answer was lost. Both calls are paid for.
       if (current.messages.some((message) => message.turn === turn)) await book(reply.usage, 'superseded');
       return recorded(current, turn);

@@ -1,11 +1,13 @@
 /** Queries on custom agents and on what a workspace set about any agent. Every one takes the workspace. */
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import { first } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Database } from '../../platform/db/client.ts';
+import { runInTurn, type RunInTurn } from '../runs/store/run-in-turn.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { builtinAgents } from './builtin/index.ts';
-import { mergeAgent, mergeCustomAgent, type Agent, type AgentSettings } from './model.ts';
+import { mergeAgent, mergeCustomAgent, type Agent, type AgentSettings, type CustomAgent } from './model.ts';
 import { agents, agentSettings } from './table.ts';
 
 export type AgentStore = ReturnType<typeof createAgentStore>;
@@ -22,8 +24,43 @@ const settingsAre = (customerId: string, slug: string) =>
 const NEXT_VERSION = sql`(${agents.version}::bigint + 1)::text`;
 const isEmpty = (change: object): boolean => Object.values(change).every((value) => value === undefined);
 
+/** What a workspace has of an agent, as a row or as JSON, where a time is a text. */
+interface StoredAgent {
+  custom:
+    (Omit<CustomAgent, 'createdAt' | 'updatedAt'> & { createdAt: string | Date; updatedAt: string | Date }) | null;
+  settings: AgentSettings | null;
+}
+
+/** A row under the names that it has in the code. */
+const rowOf = (table: PgTable): SQL => {
+  const fields = Object.entries(getTableColumns(table)).map(
+    ([name, column]) => sql`${sql.raw(`'${name}'`)}, ${column}`,
+  );
+  return sql`jsonb_build_object(${sql.join(fields, sql`, `)})`;
+};
+
+/** Reads an agent as a part of a larger statement. The value is a `StoredAgent`. */
+const storedAgent = (customerId: SQL, slug: SQL): SQL => sql`jsonb_build_object(
+  'custom', (select ${rowOf(agents)} from ${agents} where ${agents.customerId} = ${customerId} and ${agents.slug} = ${slug}),
+  'settings', (select ${rowOf(agentSettings)} from ${agentSettings}
+    where ${agentSettings.customerId} = ${customerId} and ${agentSettings.slug} = ${slug}))`;
+
+/** @returns the agent, where there is one. A built-in that came later does not displace a custom agent. */
+function agentOf(slug: string, { custom, settings }: StoredAgent): Agent | undefined {
+  if (custom) {
+    const { createdAt, updatedAt } = custom;
+    return mergeCustomAgent({ ...custom, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) }, settings);
+  }
+  const builtin = builtinAgents.get(slug);
+  return builtin && mergeAgent(builtin, settings);
+}
+
+export interface RunWithAgent extends RunInTurn {
+  /** The agent that the run names, where there still is one. */
+  named: Agent | undefined;
+}
+
 export const createAgentStore = (db: Database) => ({
-  /** A built-in that came later does not displace a custom agent. */
   async loadAgent(customerId: string, slug: string): Promise<Agent | undefined> {
     const [row] = await db.orm
       .select({ custom: agents, settings: agentSettings })
@@ -31,9 +68,16 @@ export const createAgentStore = (db: Database) => ({
       .leftJoin(agents, and(eq(agents.customerId, workspaces.customerId), eq(agents.slug, slug)))
       .leftJoin(agentSettings, and(eq(agentSettings.customerId, workspaces.customerId), eq(agentSettings.slug, slug)))
       .where(eq(workspaces.customerId, customerId));
-    if (row?.custom) return mergeCustomAgent(row.custom, row.settings);
-    const builtin = builtinAgents.get(slug);
-    return builtin && mergeAgent(builtin, row?.settings);
+    return agentOf(slug, { custom: row?.custom ?? null, settings: row?.settings ?? null });
+  },
+
+  /** Loads what a turn needs to know of its run, and the agent that the run names, in one statement. */
+  async loadRunInTurn(runId: string): Promise<RunWithAgent | undefined> {
+    const named = storedAgent(sql`r.customer_id`, sql`r.agent`);
+    const [row] = await db.rows<RunInTurn & { stored: StoredAgent }>(runInTurn(runId, sql`, ${named} as stored`));
+    if (!row) return undefined;
+    const { stored, ...run } = row;
+    return { ...run, named: run.agent === null ? undefined : agentOf(run.agent, stored) };
   },
 
   /** Asking for a built-in agent costs no query. */

@@ -1,10 +1,9 @@
 /** Loads what a turn needs to know of its run, all in one statement, and what was said before in the conversation. */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { RunFailure } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel } from '../../../platform/models/types.ts';
 import { MODEL_INTEGRATIONS } from '../../../platform/models/catalogue.ts';
-import { storedAgent, type StoredAgent } from '../../agents/stored.ts';
 import type { RequestedToolCall, RunStatus, StepOfRun } from '../model.ts';
 
 interface TurnMessage {
@@ -27,8 +26,6 @@ export interface RunInTurn {
   parentRunId: string | null;
   depth: number;
   agent: string | null;
-  /** What the workspace has of that agent. */
-  storedAgent: StoredAgent;
   transport: string;
   prompt: string;
   conversation: string | null;
@@ -75,9 +72,16 @@ const MODELS = sql.param(MODEL_INTEGRATIONS);
 
 /** Loads everything that a turn needs to know of its run, in one statement. */
 export async function loadRunInTurn(db: Database, runId: string): Promise<RunInTurn | undefined> {
-  const [row] = await db.rows<RunInTurn>(sql`
-    select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent,
-      ${storedAgent(sql`r.customer_id`, sql`r.agent`)} as "storedAgent", r.transport, r.prompt,
+  const [row] = await db.rows<RunInTurn>(runInTurn(runId));
+  return row;
+}
+
+/**
+ * Asks for the same; its row is a `RunInTurn`.
+ * @param more columns of the run `r`, which begin with a comma
+ */
+export const runInTurn = (runId: string, more = sql``): SQL => sql`
+    select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent, r.transport, r.prompt,
       r.conversation, r.override, r.status, r.error, r.error_code as "errorCode", r.model, r.model_provider as "modelProvider",
       r.context_window as "contextWindow", nullif(r.model_tier, 'unknown') as "modelTier", r.model_rule as "modelRule",
       r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
@@ -111,10 +115,8 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
         from run_messages where run_id = r.id) as messages,
       (select coalesce(jsonb_agg(jsonb_build_object('callId', call_id, 'turn', turn, 'position', position, 'tool', tool,
           'arguments', arguments, 'effect', effect, 'status', status, 'result', result) order by turn, position), '[]')
-        from run_tool_calls where run_id = r.id) as "toolCalls"
-    from runs r where r.id = ${runId}`);
-  return row;
-}
+        from run_tool_calls where run_id = r.id) as "toolCalls"${more}
+    from runs r where r.id = ${runId}`;
 
 /** @returns what earlier runs of a conversation said, the oldest first */
 export async function loadEarlierExchanges(db: Database, runId: string, count: number) {
