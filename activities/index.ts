@@ -1,4 +1,5 @@
 /** Everything that a workflow may ask of the world. */
+import { createExportActivities, type ExportDependencies } from './exports.ts';
 import { createHousekeepingActivities, type HousekeepingDependencies } from './housekeeping.ts';
 import { createIntegrationActivities, type IntegrationDependencies } from './integrations.ts';
 import { createMeteringActivities, type MeteringDependencies } from './metering.ts';
@@ -24,6 +25,7 @@ export interface ActivityDependencies {
   housekeeping: HousekeepingDependencies;
   integrations: IntegrationDependencies;
   workspaces: WorkspaceDependencies;
+  exports: ExportDependencies;
   retention: RetentionDependencies;
   metering: MeteringDependencies;
 }
@@ -39,6 +41,7 @@ export const createActivities = (needs: ActivityDependencies) => ({
   ...createHousekeepingActivities(needs.housekeeping),
   ...createIntegrationActivities(needs.integrations),
   ...createWorkspaceActivities(needs.workspaces),
+  ...createExportActivities(needs.exports),
   ...createRetentionActivities(needs.retention),
   ...createMeteringActivities(needs.metering),
 });

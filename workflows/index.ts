@@ -1,5 +1,6 @@
 /** Entry of the workflow bundle. Everything reachable from here is deterministic and must replay for months. */
 export { agentRun } from './run/workflow.ts';
+export { exportWorkspace } from './export/workflow.ts';
 export { housekeeper } from './housekeeper/workflow.ts';
 export { housekeeping } from './housekeeping/workflow.ts';
 export { integrationHealth } from './integration-health/workflow.ts';

@@ -63,10 +63,10 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
         startProjects: services.projects.startLost,
         startWebhooks: webhooks.startDue,
         startOutputs: destinations.startDue,
-        startWorkspaces: services.workspaces.startLost,
+        startWorkspaces: oneAfterAnother(services.workspaces.startLost, services.exports.startLost),
         settleRuns: services.settleRuns(startFollowing),
         settleProjects: services.settleProjects,
-        settleWorkspaces: services.workspaces.settleLost,
+        settleWorkspaces: oneAfterAnother(services.workspaces.settleLost, services.exports.removeExpired),
         followRows: services.followRows,
         tellSubmissions: services.miniapps.tellUntold,
         tellRouter: services.billing.tellRouter,
@@ -78,7 +78,15 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
     },
     integrations: { checkCredentials: services.checkCredentials },
     workspaces: { ...services.teardown, store: stores.workspaces, files, log },
+    exports: { ...services.packing, files, log },
     retention: { enforceRetention: services.retention.sweep },
     metering: { metering: services.metering, settings: config },
   });
 }
+
+/** What is of one domain is one chore: one more would change what an execution of housekeeping does that is under way. */
+const oneAfterAnother =
+  (...works: ((signal: AbortSignal) => Promise<unknown>)[]) =>
+  async (signal: AbortSignal): Promise<void> => {
+    for (const work of works) await work(signal);
+  };

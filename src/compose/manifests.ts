@@ -32,6 +32,8 @@ interface Domains {
   deliveries: Deliveries;
 }
 
+export type Manifests = ReturnType<typeof composeManifests>;
+
 export function composeManifests({ config, db, log }: Runtime, { files, follow }: Platform, domains: Domains) {
   const { access, knowledge, tools, runs, pipelines, triggers, deliveries } = domains;
   const { workspaces } = access.stores;

@@ -3,6 +3,7 @@ import type { Runtime } from '../runtime.ts';
 import { composeAccess } from './access.ts';
 import { composeBilling } from './billing.ts';
 import { composeDeliveries } from './deliveries.ts';
+import { composeExports } from './exports.ts';
 import { composeInbox } from './inbox.ts';
 import { composeIntegrations } from './integrations.ts';
 import { composeKnowledge } from './knowledge.ts';
@@ -31,6 +32,15 @@ export function createServices(runtime: Runtime) {
   const inbox = composeInbox(runtime, platform, access, projects, tools, runs);
   const deliveries = composeDeliveries(runtime, platform, access, inbox);
   const pipelines = composePipelines(runtime, knowledge, projects, tools);
+  const manifests = composeManifests(runtime, platform, {
+    access,
+    knowledge,
+    tools,
+    runs,
+    pipelines,
+    triggers,
+    deliveries,
+  });
   return {
     ...platform,
     ...access,
@@ -43,7 +53,8 @@ export function createServices(runtime: Runtime) {
     ...deliveries,
     ...inbox,
     ...pipelines,
-    ...composeManifests(runtime, platform, { access, knowledge, tools, runs, pipelines, triggers, deliveries }),
+    ...manifests,
+    ...composeExports(runtime, platform, access, manifests),
     ...composeWorkspaces(runtime, platform, access, billing, projects, runs, triggers),
     ...composeOperations(runtime, platform),
     ...triggers,

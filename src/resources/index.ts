@@ -12,6 +12,7 @@ import { customerRoutes } from './customers/routes.ts';
 import { chatRoutes } from './chat/routes.ts';
 import { deployTokenRoutes } from './deploy-tokens/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { exportRoutes } from './exports/routes.ts';
 import { flagRoutes } from './feature-flags/routes.ts';
 import { heartbeatRoutes } from './heartbeats/routes.ts';
 import { inboxRoutes } from './inbox/routes.ts';
@@ -39,6 +40,7 @@ import { workspaceRoutes } from './workspaces/routes.ts';
 const declaredRoutes = (services: Services): readonly Route[] => [
   ...sessionRoutes(services),
   ...workspaceRoutes(services),
+  ...exportRoutes(services),
   ...apiKeyRoutes(services),
   ...deployTokenRoutes(services),
   ...billingRoutes(services),

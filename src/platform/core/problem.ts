@@ -78,9 +78,12 @@ export const PROBLEMS = {
   changed_since: { status: 409, isStructured: true },
   /** What a plan of files has seen is no longer so. */
   plan_outdated: { status: 409 },
+  export_under_way: { status: 409, detail: 'export_under_way: an archive of the workspace is being made already' },
+  export_not_ready: { status: 409 },
   already_answered: { status: 409, isStructured: true },
   request_timeout: { status: 408, detail: 'request_timeout' },
   payload_too_large: { status: 413, detail: 'payload_too_large' },
+  range_not_satisfiable: { status: 416, detail: 'range_not_satisfiable: the file ends before that' },
   validation: { status: 422, isStructured: true },
   cursor_unknown: { status: 422 },
   too_many_streams: { status: 429, isStructured: true, retryAfterS: 5 },

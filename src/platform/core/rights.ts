@@ -59,6 +59,8 @@ const RIGHTS = {
   /** This right makes a workspace again that was taken down; its members are there already. */
   'workspace.create-again': { roles: MANAGERS, refusal: 'admin_required' },
   'workspace.destroy': { roles: MANAGERS, refusal: 'admin_required' },
+  /** This right takes everything out of the workspace. */
+  'workspace.export': { roles: ['owner'], refusal: 'owner_required' },
   /** With this right a plan counts although nobody has paid for it. */
   'plans.grant': { roles: MANAGERS, operating: true, refusal: 'internal_only' },
   'members.reach-any': { roles: MANAGERS, operating: true, stamped: true, refusal: 'not_found' },

@@ -305,6 +305,7 @@ export const settings = z.object({
   RETENTION_OTP: retention('1d').describe(
     'How long codes that were mailed and sessions that were ended are remembered after they expired; empty: for ever',
   ),
+  EXPORT_TTL: duration('7d').describe('How long the archive of a workspace can be downloaded after it was made'),
   RETENTION_AUDIT: retention('730d').describe('How long the audit log is kept; empty: for ever'),
 
   WORKSPACES_SCOPED: flag.describe('Show each tenant its own workspace only'),

@@ -32,8 +32,10 @@ import {
   type EndpointRequest,
   type EventStream,
   type FileReply,
+  type RangedReply,
   type Route,
 } from './endpoint.ts';
+import { partOf } from './ranges.ts';
 import { createStreamSender, type StreamSender } from './stream.ts';
 import { REPLAYED_HEADER, repeatableRequest, type Claim, type OnceOnly } from './once-only.ts';
 import { inTraceOf } from './tracing.ts';
@@ -179,7 +181,7 @@ const answer =
     const result = await work();
     if (stream || isStreamReply(endpoint.reply))
       await sendStream(request, response, streamFor(caller, result as EventStream), admit);
-    else await send(endpoint, response, result, caller);
+    else await send(endpoint, { request, response }, result, caller);
   };
 
 /** JSON stands first, so that a caller that accepts everything gets the ordinary reply. */
@@ -189,14 +191,20 @@ const asksForEvents = (request: Request): boolean =>
 /** The reader leaves an object where there is no body at all. */
 const rawBodyOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
-async function send(endpoint: Endpoint, response: Response, result: unknown, caller: Caller): Promise<void> {
+async function send(
+  endpoint: Endpoint,
+  { request, response }: { request: Request; response: Response },
+  result: unknown,
+  caller: Caller,
+): Promise<void> {
   response.status(endpoint.status);
   if (endpoint.reply === NO_CONTENT) {
     response.end();
     return;
   }
   if (endpoint.reply === BINARY) {
-    const { contentType, body, sizeBytes, filename } = result as FileReply;
+    const reply = result as FileReply | RangedReply;
+    const { contentType, body, sizeBytes, filename } = 'open' in reply ? partOf(request, response, reply) : reply;
     // Waits for the first bytes: a file that cannot be read then still becomes an error with a body.
     if (body.destroyed) throw body.errored ?? new Error(`${endpoint.id} replies with a closed stream`);
     await once(body, 'readable');

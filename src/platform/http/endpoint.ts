@@ -61,6 +61,15 @@ export interface FileReply {
   filename?: string;
 }
 
+/** A file of which a part can be asked for, so that a download that broke off goes on. */
+export interface RangedReply extends Omit<FileReply, 'body' | 'sizeBytes'> {
+  sizeBytes: number;
+  /** Another content has another tag. */
+  tag: string;
+  /** Bytes from one place to the other, both included. */
+  open: (range: { from: number; to: number }) => Readable;
+}
+
 /** One uploaded file that is held in memory, which is why only endpoints with small limits declare `upload`. */
 export interface UploadedFile {
   filename: string;
@@ -146,6 +155,8 @@ export interface Endpoint<
   idempotent?: true;
   /** The endpoint takes a code that the caller is mailed: the handler passes `confirmation` on to the OTP gate. */
   otp?: true;
+  /** The reply of bytes is a `RangedReply`. */
+  ranged?: true;
   /** The endpoint takes one file in the multipart field `file`. */
   upload?: { maxBytes: number };
   /** The endpoint takes files that are too large to be held in memory; the handler gets them by `receiveFiles`. */
@@ -237,7 +248,7 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
 type HandlerReply<Reply> = Reply extends Schema
   ? z.input<Reply>
   : Reply extends typeof BINARY
-    ? FileReply
+    ? FileReply | RangedReply
     : Reply extends StreamReply
       ? EventStream
       : void;

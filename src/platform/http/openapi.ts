@@ -139,7 +139,7 @@ const operation = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
     ...headersOf(endpoint),
   },
   ...requestBody(endpoint),
-  responses: { [endpoint.status]: successReply(endpoint), ...problemReplies(endpoint) },
+  responses: { [endpoint.status]: successReply(endpoint), ...partReply(endpoint), ...problemReplies(endpoint) },
 });
 
 /** A request to an address of the caller's: its signature is in its headers, so that it shows no credential of ours. */
@@ -185,9 +185,15 @@ const KeyHeader = z.object({
     ),
 });
 
-function headersOf({ otp, idempotent }: Endpoint): { header?: ZodObjectInput } {
-  if (!otp && !idempotent) return {};
-  return { header: z.object({ ...(otp && OtpHeaders.shape), ...(idempotent && KeyHeader.shape) }) };
+const RangeHeaders = z.object({
+  range: z.string().optional().describe('`bytes=1000-`: what is behind the first thousand; one range is answered'),
+  'if-range': z.string().optional().describe('The `ETag` of what is there already: of another file all is answered'),
+});
+
+function headersOf({ otp, idempotent, ranged }: Endpoint): { header?: ZodObjectInput } {
+  if (!otp && !idempotent && !ranged) return {};
+  const shapes = { ...(otp && OtpHeaders.shape), ...(idempotent && KeyHeader.shape), ...(ranged && RangeHeaders.shape) };
+  return { header: z.object(shapes) };
 }
 
 const FilePart = z.object({ file: z.file() });
@@ -212,6 +218,9 @@ function successReply({ reply, summary, stream }: Endpoint): ZodOpenApiResponseO
   };
 }
 
+const partReply = (endpoint: Endpoint): Record<string, ZodOpenApiResponseObject> =>
+  endpoint.ranged ? { 206: { ...successReply(endpoint), description: 'The bytes that `Range` asks for' } } : {};
+
 /** A viewer has none of these. */
 const ONLY_LOOKS: readonly Right[] = ['workspace.change', 'manifests.apply'];
 
@@ -220,7 +229,7 @@ const ONLY_LOOKS: readonly Right[] = ['workspace.change', 'manifests.apply'];
  * bring
  */
 function problemsOf(endpoint: Endpoint) {
-  const { surface, method, credential, params, query, body, upload, uploads, otp, idempotent, badInput } = endpoint;
+  const { surface, method, credential, params, query, body, upload, uploads, otp, idempotent, ranged, badInput } = endpoint;
   const { problems = [] } = endpoint;
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
   if (isForOpen(endpoint)) codes.push('workspace_archived');
@@ -229,6 +238,7 @@ function problemsOf(endpoint: Endpoint) {
   if (isOfPeople(credential) && rights.some((one) => ONLY_LOOKS.includes(one))) codes.push('read_only');
   if (otp) codes.push('otp_required', 'otp_locked', 'otp_mail_limit', 'mail_failed');
   if (idempotent) codes.push('idempotency_key_reused', 'validation');
+  if (ranged) codes.push('range_not_satisfiable');
   if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');
   // An address whose percent-encoding is broken fails before validation.
   if (params) codes.push('bad_request');

@@ -30,6 +30,9 @@ export const FATES: Readonly<Record<string, Fate>> = {
   integration_secrets: { goes: 'destroyed' },
   integration_credentials: { goes: 'destroyed' },
 
+  // The archives themselves go with the files.
+  workspace_exports: { goes: 'destroyed' },
+
   webhook_deliveries: { goes: 'before made again' },
   webhook_delivery_attempts: { goesWith: 'webhook_deliveries' },
   webhook_events: { goes: 'before made again' },

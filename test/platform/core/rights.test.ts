@@ -30,6 +30,7 @@ const WHO: Record<Right, string> = {
   'workspaces.create-any': 'operating:owner operating:admin',
   'workspace.create-again': 'owner admin',
   'workspace.destroy': 'owner admin',
+  'workspace.export': 'owner',
   'plans.grant': 'operating:owner operating:admin',
   'members.reach-any': 'operating:stamped:owner operating:stamped:admin',
   'members.appoint-owners': 'owner',

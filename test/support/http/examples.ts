@@ -9,6 +9,9 @@ import type { RequestParts } from './send.ts';
 export type Example = (of: Belongings) => RequestParts | Promise<RequestParts>;
 
 const workspace = ({ workspaceId }: Belongings) => ({ params: { identity_workspace_id: workspaceId } });
+const exported = ({ workspaceId, exportId }: Belongings) => ({
+  params: { identity_workspace_id: workspaceId, export_id: exportId },
+});
 const agent: Example = ({ agentSlug }) => ({ params: { slug: agentSlug } });
 const run: Example = ({ runId }) => ({ params: { run_id: runId } });
 const memberOf = ({ workspaceId, memberId }: Belongings) => ({ id: workspaceId, member_id: memberId });
@@ -63,6 +66,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'workspaces.retry': workspace,
   'workspaces.setState': () => ({ ...workspace(NOBODYS), body: { status: 'ready' } }),
   'workspaces.destroy': workspace,
+  'exports.create': workspace,
+  'exports.list': workspace,
+  'exports.get': exported,
+  'exports.download': exported,
+  'exports.remove': exported,
 
   'api-keys.create': () => ({ body: { name: 'another' } }),
   'api-keys.revoke': ({ apiKeyId }) => ({ params: { id: apiKeyId } }),

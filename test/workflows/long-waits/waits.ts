@@ -19,6 +19,7 @@ export const WAITS: Record<keyof typeof workflows, Shown> = {
   outputDelivery: ['delivery'],
   provisionWorkspace: ['provisioning'],
   destroyWorkspace: ['destruction'],
+  exportWorkspace: 'an activity that works all the time it takes, and says so every second',
   housekeeper: ['rounds'],
   housekeeping:
     'activities side by side that are tried once or twice, of half a minute at most: the next tick is the retry',

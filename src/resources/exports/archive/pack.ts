@@ -1,0 +1,160 @@
+/**
+ * Makes the archive of a workspace. What the database has is read in one snapshot, to the disk of this machine, as nothing
+ * else may be waited for meanwhile; files are added after it, straight to the store.
+ */
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import { isRecord } from '../../../platform/core/record.ts';
+import { FileNotFoundError, type FileStore } from '../../../platform/files/files.ts';
+import { createPartsWriter } from '../../../platform/files/parts.ts';
+import { BROUGHT, filesOf, linesOf } from '../contents.ts';
+import type { ExportProgress, ExportRef } from '../model.ts';
+import { manifestOf, README, type ExportSummary, type SecretPlace } from './manifest.ts';
+import type { ArchiveSource, Workspace } from './source.ts';
+import { createArchiveWriter, type ArchiveWriter } from './writer.ts';
+
+/** What a workspace has made, as files say it. */
+export interface ManifestLine {
+  kind: string;
+  name: string;
+  content: Record<string, unknown>;
+}
+
+export interface PackDependencies {
+  source: ArchiveSource;
+  files: Pick<FileStore, 'put' | 'getStream'>;
+  /** Reads in the snapshot that it is called in. */
+  manifests: (workspace: Workspace) => Promise<readonly ManifestLine[]>;
+}
+
+export interface Packed {
+  sizeBytes: number;
+  sha256: string;
+  summary: ExportSummary;
+}
+
+interface Packing extends ExportRef {
+  /** The parts of the archive go there. */
+  folder: string;
+  /** It is kept up to date while the archive is made. */
+  progress: ExportProgress;
+  signal: AbortSignal;
+}
+
+const MANIFESTS_A_PAGE = 50;
+const MAX_NAMED = 1_000;
+
+export async function packWorkspace(needs: PackDependencies, packing: Packing): Promise<Packed> {
+  const { signal, progress, folder } = packing;
+  const spool = await mkdtemp(join(tmpdir(), 'aos-export-'));
+  const parts = createPartsWriter({ files: needs.files, folder, spool });
+  const writer = createArchiveWriter(parts.sink, { at: new Date(), signal });
+  try {
+    await writer.add('README.txt', Buffer.from(README));
+    const fileList = join(spool, 'files.jsonl');
+    const read = await needs.source.inSnapshot(() => packRows(needs, packing, writer, fileList));
+    progress.phase = 'files';
+    await parts.release();
+    const files = await packFiles(needs.files, packing, writer, { fileList, spool });
+    progress.phase = 'closing';
+    const summary = { ...read.summary, ...files };
+    await writer.close((sums) => manifestOf({ ...read, exportId: packing.exportId, summary, sums }));
+    return { ...(await parts.finish()), summary };
+  } finally {
+    writer.abandon();
+    await rm(spool, { recursive: true, force: true });
+  }
+}
+
+async function packRows(
+  { source, manifests }: PackDependencies,
+  { customerId, progress, signal }: Packing,
+  writer: ArchiveWriter,
+  fileList: string,
+) {
+  const asOf = await source.now();
+  const workspace = await source.workspace(customerId);
+  const tables: Record<string, number> = {};
+  const note = (rows: number) => {
+    signal.throwIfAborted();
+    progress.rows += rows;
+  };
+  for (const content of BROUGHT) {
+    const { table } = content;
+    const rows = await writer.addLines(`rows/${table}`, source.lines(linesOf(content, customerId)), note);
+    if (rows > 0) tables[table] = rows;
+    const files = filesOf(content, customerId);
+    if (files) await appendLines(fileList, source.lines(files));
+    progress.tables += 1;
+  }
+  const made = await manifests(workspace);
+  await writer.addLines('manifests', paged(made), () => {});
+  const places = await source.secretPlaces(customerId);
+  const secrets: SecretPlace[] = [
+    ...places.map(({ field, ...place }) => ({ ...place, ...(field !== null && { field }) })),
+    ...made.flatMap(({ kind, name, content }) =>
+      variablesIn(content).map((variable) => ({ kind: 'variable' as const, name: variable, field: `${kind}/${name}` })),
+    ),
+  ];
+  const rows = Object.values(tables).reduce((sum, count) => sum + count, 0);
+  return { asOf, workspace, secrets, summary: { tables, rows, secrets: secrets.length } };
+}
+
+async function packFiles(
+  files: Pick<FileStore, 'getStream'>,
+  { progress, signal }: Packing,
+  writer: ArchiveWriter,
+  { fileList, spool }: { fileList: string; spool: string },
+): Promise<Pick<ExportSummary, 'files' | 'file_bytes' | 'missing_files' | 'missing'>> {
+  const found = { files: 0, file_bytes: 0, missing_files: [] as string[], missing: 0 };
+  // Its size stands before it in the archive, and is known only at its end.
+  const whole = join(spool, 'file');
+  for await (const line of createInterface({ input: createReadStream(fileList) })) {
+    signal.throwIfAborted();
+    const { path, key } = JSON.parse(line) as { path: string; key: string };
+    try {
+      await pipeline(await files.getStream(key), createWriteStream(whole, { mode: 0o600 }), { signal });
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      found.missing += 1;
+      if (found.missing_files.length < MAX_NAMED) found.missing_files.push(path);
+      continue;
+    }
+    await writer.addFile(path, whole);
+    found.files += 1;
+    found.file_bytes += (await stat(whole)).size;
+    progress.files += 1;
+  }
+  return found;
+}
+
+/** A local folder says only while it is read that there is no such file. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof FileNotFoundError || (isRecord(error) && error.code === 'ENOENT');
+
+async function appendLines(path: string, pages: AsyncIterable<string[]>): Promise<void> {
+  const to = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  await pipeline(async function* () {
+    for await (const lines of pages) for (const line of lines) yield `${line}\n`;
+  }, to);
+}
+
+async function* paged(lines: readonly ManifestLine[]): AsyncGenerator<string[]> {
+  for (let from = 0; from < lines.length; from += MANIFESTS_A_PAGE) {
+    yield lines.slice(from, from + MANIFESTS_A_PAGE).map((line) => JSON.stringify(line));
+  }
+}
+
+/** Names of variables that stand in the place of secrets. */
+function variablesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(variablesIn);
+  if (!isRecord(value)) return [];
+  const { env } = value;
+  if (typeof env === 'string' && Object.keys(value).length === 1) return [env];
+  return Object.values(value).flatMap(variablesIn);
+}
