@@ -43,6 +43,11 @@ export interface ServiceClient {
    * @throws CliError
    */
   controlPlane<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
+  /**
+   * Begins to read a file of the control plane, which may take long.
+   * @throws CliError where the service refuses, and what `fetch` throws where the connection breaks
+   */
+  download(path: string, headers: Record<string, string>): Promise<Response>;
 }
 
 export interface ServiceAddress {
@@ -54,6 +59,7 @@ export interface ServiceAddress {
 }
 
 const TIMEOUT_MS = 30_000;
+const CONTROL_PLANE = '/api/v1/cp';
 
 /** @returns the command that starts the service on a data directory, which it names unless that is the usual one */
 export const startLine = (dataDir: string): string =>
@@ -101,6 +107,10 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
     }
     return (text ? JSON.parse(text) : undefined) as T;
   }
+  function withSession(): Record<string, string> {
+    if (!session) throw new CliError('no session for this service: use `aos login`, or set AOS_SESSION');
+    return { cookie: `service_session=${session}` };
+  }
   return {
     baseUrl,
     session,
@@ -112,8 +122,13 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
       return request(method, path, { authorization: `Bearer ${apiKey}` }, body);
     },
     controlPlane(method, path, body, headers = {}) {
-      if (!session) throw new CliError('no session for this service: use `aos login`, or set AOS_SESSION');
-      return request(method, `/api/v1/cp${path}`, { ...headers, cookie: `service_session=${session}` }, body);
+      return request(method, CONTROL_PLANE + path, { ...headers, ...withSession() }, body);
+    },
+    async download(path, headers) {
+      const response = await fetch(baseUrl + CONTROL_PLANE + path, { headers: { ...headers, ...withSession() } });
+      if (response.ok) return response;
+      const text = await response.text();
+      throw new ServiceProblem(response.status, `GET ${path}: ${response.status} ${explainProblem(text)}`);
     },
   };
 }

@@ -5,6 +5,7 @@ import { readCredentials } from '../embedded/credentials.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { PLANS } from '../resources/workspaces/model.ts';
 import { explainProblem, openService, ServiceProblem } from './client.ts';
+import { addExportCommands, exportWorkspace } from './workspace-exports.ts';
 import { CliError, oneLine, paint, print, printJson, printTable, shortTime } from './output.ts';
 
 interface Output {
@@ -48,6 +49,7 @@ export function addWorkspaceCommands(program: Command): void {
   json(workspaces.command('delete').addArgument(id()))
     .description('end all that it has under way, remove what was made for it, archive it: for good')
     .option('-y, --yes', 'really')
+    .option('--export <file>', 'an archive of everything it has first')
     .action(remove);
   json(workspaces.command('set-state').addArgument(id()).addArgument(new Argument('<state>').choices(STATES)))
     .description('say what a workspace is, with the operator token (OPERATOR_TOKEN)')
@@ -55,6 +57,7 @@ export function addWorkspaceCommands(program: Command): void {
     .option('--code <code>', 'why it failed, for programs')
     .option('-m, --message <text>', 'why it failed, for people')
     .action(setState);
+  addExportCommands(workspaces);
   workspaces.addHelpText(
     'after',
     '\nExamples:\n  aos workspaces create acc_acme --plan pro_hosted\n  aos workspaces set-state acc_acme failed --code disk -m "The disk is full"\n  aos workspaces delete acc_acme --yes',
@@ -125,8 +128,13 @@ async function retry(id: string, { json }: Output): Promise<void> {
   say(await (await openService(process.env)).controlPlane<Workspace>('POST', `${pathOf(id)}/retry`), json);
 }
 
-async function remove(id: string, { yes, json }: Output & { yes?: boolean }): Promise<void> {
-  if (!yes) throw new CliError(`this ends all that ${id} has under way and removes its files, for good: add --yes`);
+async function remove(id: string, { yes, json, export: file }: Output & { yes?: boolean; export?: string }) {
+  if (!yes) {
+    throw new CliError(
+      `this ends all that ${id} has under way and removes its files, for good: add --yes, and --export ${id}.tar.gz to have everything of it first`,
+    );
+  }
+  if (file !== undefined) await exportWorkspace(id, { output: file });
   say(await (await openService(process.env)).controlPlane<Workspace>('DELETE', pathOf(id)), json);
 }
 

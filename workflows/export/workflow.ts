@@ -11,7 +11,7 @@ import type { ExportInput } from './messages.ts';
 const { packExport, dropExport } = proxyActivities<Activities>({
   startToCloseTimeout: '12h',
   heartbeatTimeout: '30s',
-  retry: { initialInterval: '5s', maximumInterval: '2m', maximumAttempts: 8 },
+  retry: { initialInterval: '1s', maximumInterval: '2m', maximumAttempts: 8 },
 });
 
 export async function exportWorkspace(ref: ExportInput): Promise<void> {

@@ -232,6 +232,13 @@ export const PROBLEMS = {
   "plan_outdated": {
     "status": 409
   },
+  "export_under_way": {
+    "status": 409,
+    "detail": "export_under_way: an archive of the workspace is being made already"
+  },
+  "export_not_ready": {
+    "status": 409
+  },
   "already_answered": {
     "status": 409,
     "isStructured": true
@@ -243,6 +250,10 @@ export const PROBLEMS = {
   "payload_too_large": {
     "status": 413,
     "detail": "payload_too_large"
+  },
+  "range_not_satisfiable": {
+    "status": 416,
+    "detail": "range_not_satisfiable: the file ends before that"
   },
   "validation": {
     "status": 422,

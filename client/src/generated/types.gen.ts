@@ -1260,7 +1260,7 @@ export type Session = {
     /**
      * What this person may do beyond looking; without `workspace.change` nothing is changed
      */
-    rights: Array<'workspace.look' | 'workspace.change' | 'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'manifests.read' | 'manifests.apply' | 'deploy-tokens.manage' | 'audit-log.tell-others'>;
+    rights: Array<'workspace.look' | 'workspace.change' | 'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'workspace.export' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'manifests.read' | 'manifests.apply' | 'deploy-tokens.manage' | 'audit-log.tell-others'>;
     models: {
         /**
          * Neither the deployment nor the workspace has a model key: the offline model answers
@@ -1351,6 +1351,72 @@ export type DestroyProblem = {
          */
         code: string;
         message: string;
+    };
+};
+
+export type WorkspaceExport = {
+    id: string;
+    status: 'queued' | 'running' | 'ready' | 'failed' | 'removed';
+    requested_by: string;
+    /**
+     * Null where it is not under way
+     */
+    progress: {
+        phase: 'rows' | 'files' | 'closing';
+        /**
+         * Of the tables; files come after them
+         */
+        percent: number;
+        rows: number;
+        files: number;
+    } | null;
+    size_bytes: number | null;
+    /**
+     * Of the archive
+     */
+    sha256: string | null;
+    summary: {
+        tables: {
+            [key: string]: number;
+        };
+        rows: number;
+        files: number;
+        file_bytes: number;
+        /**
+         * Files whose bytes were gone
+         */
+        missing: number;
+        /**
+         * Secrets that are not in it; the manifest says where each is to be set again
+         */
+        secrets: number;
+    } | null;
+    filename: string | null;
+    error_code: 'export_lost' | 'storage_full' | 'timed_out' | 'internal_error' | null;
+    created_at: string;
+    completed_at: string | null;
+    /**
+     * The archive is there until then
+     */
+    expires_at: string | null;
+};
+
+export type OtpProblem = {
+    detail: {
+        otp_required: true;
+        challenge_id: string;
+        /**
+         * What the code confirms
+         */
+        scope: string;
+        /**
+         * Unix seconds
+         */
+        expires_at: number;
+        /**
+         * `email:<masked address>`, or `log:<hint>` where there is no mail
+         */
+        delivery: string;
     };
 };
 
@@ -3197,25 +3263,6 @@ export type IntegrationSlot = {
     account_count: number;
 };
 
-export type OtpProblem = {
-    detail: {
-        otp_required: true;
-        challenge_id: string;
-        /**
-         * What the code confirms
-         */
-        scope: string;
-        /**
-         * Unix seconds
-         */
-        expires_at: number;
-        /**
-         * `email:<masked address>`, or `log:<hint>` where there is no mail
-         */
-        delivery: string;
-    };
-};
-
 export type Member = {
     id: string;
     email: string;
@@ -5019,6 +5066,385 @@ export type WorkspacesSetStateResponses = {
 };
 
 export type WorkspacesSetStateResponse = WorkspacesSetStateResponses[keyof WorkspacesSetStateResponses];
+
+export type ExportsListData = {
+    body?: never;
+    path: {
+        identity_workspace_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/exports';
+};
+
+export type ExportsListErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ExportsListError = ExportsListErrors[keyof ExportsListErrors];
+
+export type ExportsListResponses = {
+    /**
+     * Archives of the workspace, the newest first
+     */
+    200: {
+        data: Array<WorkspaceExport>;
+        meta: {
+            total: number;
+        };
+    };
+};
+
+export type ExportsListResponse = ExportsListResponses[keyof ExportsListResponses];
+
+export type ExportsCreateData = {
+    body?: never;
+    headers?: {
+        /**
+         * `challenge_id` of the `otp_required` answer to this request
+         */
+        'x-service-otp-challenge'?: string;
+        /**
+         * The six digits that were mailed
+         */
+        'x-service-otp-code'?: string;
+    };
+    path: {
+        identity_workspace_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/exports';
+};
+
+export type ExportsCreateErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     */
+    403: Problem | OtpProblem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `export_under_way`
+     */
+    409: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `mail_failed`, `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ExportsCreateError = ExportsCreateErrors[keyof ExportsCreateErrors];
+
+export type ExportsCreateResponses = {
+    /**
+     * Begin to make an archive of everything that the workspace has
+     */
+    201: WorkspaceExport;
+};
+
+export type ExportsCreateResponse = ExportsCreateResponses[keyof ExportsCreateResponses];
+
+export type ExportsRemoveData = {
+    body?: never;
+    path: {
+        identity_workspace_id: string;
+        export_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/exports/{export_id}';
+};
+
+export type ExportsRemoveErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `deploys_only`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ExportsRemoveError = ExportsRemoveErrors[keyof ExportsRemoveErrors];
+
+export type ExportsRemoveResponses = {
+    /**
+     * Take an archive back, or stop making it
+     */
+    200: WorkspaceExport;
+};
+
+export type ExportsRemoveResponse = ExportsRemoveResponses[keyof ExportsRemoveResponses];
+
+export type ExportsGetData = {
+    body?: never;
+    path: {
+        identity_workspace_id: string;
+        export_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/exports/{export_id}';
+};
+
+export type ExportsGetErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ExportsGetError = ExportsGetErrors[keyof ExportsGetErrors];
+
+export type ExportsGetResponses = {
+    /**
+     * One archive, and how far it is
+     */
+    200: WorkspaceExport;
+};
+
+export type ExportsGetResponse = ExportsGetResponses[keyof ExportsGetResponses];
+
+export type ExportsDownloadData = {
+    body?: never;
+    headers?: {
+        /**
+         * `bytes=1000-`: what is behind the first thousand; one range is answered
+         */
+        range?: string;
+        /**
+         * The `ETag` of what is there already: of another file all is answered
+         */
+        'if-range'?: string;
+    };
+    path: {
+        identity_workspace_id: string;
+        export_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/exports/{export_id}/archive';
+};
+
+export type ExportsDownloadErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `export_not_ready`
+     */
+    409: Problem;
+    /**
+     * `range_not_satisfiable`
+     */
+    416: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ExportsDownloadError = ExportsDownloadErrors[keyof ExportsDownloadErrors];
+
+export type ExportsDownloadResponses = {
+    /**
+     * The bytes of the file
+     */
+    200: Blob | File;
+    /**
+     * The bytes that `Range` asks for
+     */
+    206: Blob | File;
+};
+
+export type ExportsDownloadResponse = ExportsDownloadResponses[keyof ExportsDownloadResponses];
 
 export type ApiKeysListData = {
     body?: never;

@@ -1,0 +1,183 @@
+/** The parts of `aos workspaces` that take a workspace out: archives are made, waited for and downloaded. */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Argument, type Command } from 'commander';
+import type { WorkspaceExport } from '../../client/src/api.ts';
+import { present } from '../platform/core/present.ts';
+import { openService, type ServiceClient } from './client.ts';
+import { asList, list, type ListOptions } from './listing.ts';
+import { confirmable, confirmed, type Confirming } from './otp.ts';
+import { CliError, paint, print, printAside, printJson, printProgress, shortTime } from './output.ts';
+
+interface ExportOptions extends Confirming {
+  output?: string;
+  archive?: string;
+  wait?: boolean;
+  json?: boolean;
+}
+
+const workspaceArgument = () => new Argument('<id>', 'of the identity provider, acc_...');
+const pathOf = (id: string, archive = ''): string =>
+  `/v1/workspaces/${encodeURIComponent(id)}/exports${archive && `/${encodeURIComponent(archive)}`}`;
+
+export function addExportCommands(workspaces: Command): void {
+  confirmable(workspaces.command('export').addArgument(workspaceArgument()))
+    .description('everything of a workspace as one archive, without secrets; for its owners')
+    .option('-o, --output <file>', 'in the place of the name that the archive has')
+    .option('--archive <id>', 'download one that there is already, or go on with it')
+    .option('--no-wait', 'begin to make it, and leave')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nA download that broke off goes on where it stopped when the command is repeated with --archive.\n\nExamples:\n  aos workspaces export acc_acme\n  aos workspaces export acc_acme --archive 01981f0e-... -o acme.tar.gz',
+    )
+    .action(exportWorkspace);
+  asList(workspaces.command('exports').addArgument(workspaceArgument()))
+    .description('its archives, newest first, and until when each can be downloaded')
+    .action(listExports);
+  workspaces
+    .command('remove-export')
+    .addArgument(workspaceArgument())
+    .argument('<archive>', 'which of its archives')
+    .description('take an archive back before its time, or stop making it')
+    .option('--json', 'print JSON')
+    .action(removeExport);
+}
+
+/** Makes an archive and downloads it. @returns where it is, undefined where nobody waited */
+export async function exportWorkspace(id: string, options: ExportOptions): Promise<string | undefined> {
+  const { archive, output, wait = true, json, challenge, code } = options;
+  const service = await openService(process.env);
+  const begun = archive
+    ? await service.controlPlane<WorkspaceExport>('GET', pathOf(id, archive))
+    : await confirmed<WorkspaceExport>(service, { method: 'POST', path: pathOf(id) }, { challenge, code });
+  if (!wait) {
+    if (json) printJson(begun);
+    else print(`${begun.id} is being made; get it with: aos workspaces export ${id} --archive ${begun.id}`);
+    return undefined;
+  }
+  const made = await whenReady(service, id, begun);
+  const file = output ?? present(made.filename, 'the name of an archive');
+  await download(service, pathOf(id, made.id), made, file);
+  if (json) printJson({ ...made, file });
+  else sayWhatIsIn(made, file);
+  return file;
+}
+
+const LOOK_MS = 500;
+
+async function whenReady(service: ServiceClient, id: string, begun: WorkspaceExport): Promise<WorkspaceExport> {
+  let now = begun;
+  let told = '';
+  for (; now.status === 'queued' || now.status === 'running'; await sleep(LOOK_MS)) {
+    now = await service.controlPlane<WorkspaceExport>('GET', pathOf(id, begun.id));
+    const { progress } = now;
+    const line = progress
+      ? `${progress.phase}: ${progress.percent}% of the tables, ${progress.rows} rows, ${progress.files} files`
+      : now.status;
+    // Elsewhere than on a terminal each would be a line of its own.
+    if (line !== told) printProgress(line.padEnd(70), now.status === 'ready');
+    told = line;
+  }
+  if (now.status === 'ready') return now;
+  throw new CliError(
+    now.status === 'failed' ? `the archive could not be made: ${now.error_code}` : `the archive was ${now.status}`,
+  );
+}
+
+/** So often in a row nothing may come. */
+const MAX_FAILURES = 5;
+const AGAIN_MS = 1_000;
+
+/**
+ * Goes on where an earlier download stopped, and leaves the file whole or not at all.
+ * @throws CliError where what came is not what the service says that it is
+ */
+async function download(
+  service: ServiceClient,
+  path: string,
+  { size_bytes: size, sha256 }: WorkspaceExport,
+  file: string,
+): Promise<void> {
+  const part = `${file}.part`;
+  for (let failures = 0; ;) {
+    const have = await sizeOf(part);
+    if (have === size) break;
+    try {
+      await fetchFrom(service, `${path}/archive`, { part, have, tag: `"${sha256}"` });
+    } catch (error) {
+      if (error instanceof CliError) throw error;
+      failures = (await sizeOf(part)) > have ? 0 : failures + 1;
+      if (failures >= MAX_FAILURES) {
+        throw new CliError(`the download broke off: repeat it with --archive, and it goes on at ${await sizeOf(part)} bytes`);
+      }
+      printAside('the connection was lost; the download goes on');
+      await sleep(AGAIN_MS);
+    }
+  }
+  if ((await digestOf(part)) !== sha256) {
+    await rm(part);
+    throw new CliError('what was downloaded is not what the service made: download it again');
+  }
+  await rename(part, file);
+}
+
+async function fetchFrom(
+  service: ServiceClient,
+  path: string,
+  { part, have, tag }: { part: string; have: number; tag: string },
+): Promise<void> {
+  const range = have > 0 ? { range: `bytes=${have}-`, 'if-range': tag } : {};
+  const response = await service.download(path, range);
+  const to = createWriteStream(part, { flags: response.status === 206 ? 'a' : 'w', mode: 0o600 });
+  await pipeline(Readable.fromWeb(present(response.body)), to);
+}
+
+const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+function sayWhatIsIn({ summary, expires_at }: WorkspaceExport, file: string): void {
+  const { rows = 0, files = 0, missing = 0, secrets = 0 } = summary ?? {};
+  print(`${paint('green', file)} has ${rows} rows and ${files} files; each is checked by SHA256SUMS in it`);
+  if (missing > 0) print(`${missing} files are missing: their bytes were gone (manifest.json names them)`);
+  if (secrets > 0) print(`${secrets} secrets are not in it: manifest.json says where each is to be set again`);
+  if (expires_at) printAside(`the service keeps it until ${shortTime(expires_at)} UTC`);
+}
+
+const listExports = (id: string, options: ListOptions): Promise<void> =>
+  list<WorkspaceExport>(
+    {
+      path: pathOf(id),
+      columns: [
+        { title: 'ARCHIVE', value: (row) => row.id },
+        { title: 'STATUS', value: (row) => row.status },
+        { title: 'MADE (UTC)', value: (row) => shortTime(row.created_at) },
+        { title: 'BYTES', value: (row) => row.size_bytes },
+        { title: 'UNTIL (UTC)', value: (row) => row.expires_at && shortTime(row.expires_at) },
+        { title: 'BY', value: (row) => row.requested_by, isWide: true },
+        { title: 'SHA256', value: (row) => row.sha256, isWide: true },
+      ],
+      empty: `no archives; make one with: aos workspaces export ${id}`,
+    },
+    options,
+  );
+
+async function removeExport(id: string, archive: string, { json }: { json?: boolean }): Promise<void> {
+  const service = await openService(process.env);
+  const removed = await service.controlPlane<WorkspaceExport>('DELETE', pathOf(id, archive));
+  if (json) printJson(removed);
+  else print(`${removed.id} is ${removed.status}`);
+}
