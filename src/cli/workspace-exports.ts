@@ -113,7 +113,9 @@ async function download(
       if (error instanceof CliError) throw error;
       failures = (await sizeOf(part)) > have ? 0 : failures + 1;
       if (failures >= MAX_FAILURES) {
-        throw new CliError(`the download broke off: repeat it with --archive, and it goes on at ${await sizeOf(part)} bytes`);
+        throw new CliError(
+          `the download broke off: repeat it with --archive, and it goes on at ${await sizeOf(part)} bytes`,
+        );
       }
       printAside('the connection was lost; the download goes on');
       await sleep(AGAIN_MS);

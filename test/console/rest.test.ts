@@ -214,8 +214,8 @@ await describeConsole('rest', {}, (stage) => {
     expect(await other.tab.getByRole('tab', { name: 'Customers' }).count()).toBe(0);
   });
 
-  // Guards: the end of a workspace, which says what it takes with it.
-  test('a workspace is taken down', async () => {
+  // Guards: the end of a workspace, which says what it takes with it, and offers everything before.
+  test('a workspace is taken out, and taken down', async () => {
     const doomed = await stage.service.tenant('acc_doomed');
     const { tab, open } = await show({}, doomed);
     await open('/workspace?tab=workspaces');
@@ -226,6 +226,16 @@ await describeConsole('rest', {}, (stage) => {
       .getByRole('dialog')
       .getByText(/removed/)
       .waitFor();
+    await tab.getByRole('dialog').getByRole('link', { name: 'download an archive first' }).click();
+    await tab.getByRole('heading', { name: 'No archive yet' }).waitFor();
+    await confirm(tab, () => tab.getByRole('button', { name: 'Export everything' }).click());
+    await tab.getByText('Ready').waitFor();
+    await tab.getByRole('table').getByRole('link').first().click();
+    const saved = tab.waitForEvent('download');
+    await tab.getByRole('link', { name: /^Download/ }).click();
+    expect((await saved).suggestedFilename()).toMatch(/^acc_doomed-\d+\.tar\.gz$/);
+    await open('/workspace?tab=workspaces&id=acc_doomed');
+    await tab.getByRole('button', { name: 'Take down' }).click();
     await tab.getByRole('dialog').getByRole('button', { name: 'Take down' }).click();
     await eventually(async () =>
       expect((await doomed.cp('GET', '/v1/workspaces/acc_doomed')).body).toMatchObject({ status: 'archived' }),

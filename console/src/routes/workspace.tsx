@@ -3,6 +3,7 @@ import { useSession } from '../api/session.ts';
 import { AuditLog, Flags } from '../features/workspace/audit.tsx';
 import { Billing } from '../features/workspace/billing.tsx';
 import { Customers } from '../features/workspace/customers.tsx';
+import { Exports, mayExport } from '../features/workspace/exports.tsx';
 import { DeployTokens, FromFiles } from '../features/workspace/files.tsx';
 import { Integrations } from '../features/workspace/integrations.tsx';
 import { Keys } from '../features/workspace/keys.tsx';
@@ -28,6 +29,9 @@ export function WorkspacePage() {
         { tab: 'billing', label: 'Billing', view: () => <Billing /> },
         { tab: 'flags', label: 'Flags', view: ({ id }) => <Flags id={id} /> },
         { tab: 'audit', label: 'Audit log', view: ({ id }) => <AuditLog id={id} /> },
+        ...(mayExport(rights)
+          ? [{ tab: 'exports', label: 'Exports', view: ({ id }: SectionSearch) => <Exports id={id} /> }]
+          : []),
         { tab: 'workspaces', label: isOperator ? 'Workspaces' : 'About', view: ({ id }) => <Workspaces id={id} /> },
         ...(isOperator
           ? [{ tab: 'customers', label: 'Customers', view: ({ id }: SectionSearch) => <Customers id={id} /> }]

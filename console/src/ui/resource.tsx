@@ -50,7 +50,11 @@ interface ResourceProps<T, R> {
   /** Is shown above the list. */
   children?: ReactNode;
   keep?: (row: T) => boolean;
+  /** For as long as there is such a row, the list is loaded again every second. */
+  isMoving?: (row: T) => boolean;
 }
+
+const MOVING_MS = 1_000;
 
 /** The number of columns for which there is room beside a pane. */
 const BESIDE_A_PANE = 2;
@@ -72,6 +76,7 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
     kinds = [],
     children,
     keep,
+    isMoving,
   } = props;
   const client = useQueryClient();
   const isViewer = !mayChange(useSession());
@@ -83,6 +88,7 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
     queryKey: resourceKey(path),
     queryFn: ({ signal }) => get<{ data: T[] }>(path, undefined, signal),
     staleTime: 1_000,
+    refetchInterval: ({ state }) => (isMoving && state.data?.data.some(isMoving) ? MOVING_MS : false),
   });
   useRefresh(() => void client.invalidateQueries({ queryKey: resourceKey(path) }), {
     kinds,

@@ -33,6 +33,7 @@ const LOOKS: Record<string, Look> = {
   delivered: { tone: 'good', icon: 'check', word: 'Delivered' },
   healthy: { tone: 'good', icon: 'check', word: 'Healthy' },
   ok: { tone: 'good', icon: 'check', word: 'OK' },
+  ready: { tone: 'good', icon: 'check', word: 'Ready' },
   failing: { tone: 'bad', icon: 'warning', word: 'Failing' },
   exhausted: { tone: 'bad', icon: 'cross', word: 'Given up' },
   invalid: { tone: 'bad', icon: 'cross', word: 'Invalid' },
@@ -52,6 +53,7 @@ const LOOKS: Record<string, Look> = {
   degraded: { tone: 'warn', icon: 'warning', word: 'Degraded' },
   cancelled: { tone: 'quiet', icon: 'stop', word: 'Cancelled' },
   abandoned: { tone: 'quiet', icon: 'stop', word: 'Abandoned' },
+  removed: { tone: 'quiet', icon: 'stop', word: 'Removed' },
   skipped: { tone: 'quiet', icon: 'stop', word: 'Skipped' },
 };
 

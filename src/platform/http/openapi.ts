@@ -192,7 +192,11 @@ const RangeHeaders = z.object({
 
 function headersOf({ otp, idempotent, ranged }: Endpoint): { header?: ZodObjectInput } {
   if (!otp && !idempotent && !ranged) return {};
-  const shapes = { ...(otp && OtpHeaders.shape), ...(idempotent && KeyHeader.shape), ...(ranged && RangeHeaders.shape) };
+  const shapes = {
+    ...(otp && OtpHeaders.shape),
+    ...(idempotent && KeyHeader.shape),
+    ...(ranged && RangeHeaders.shape),
+  };
   return { header: z.object(shapes) };
 }
 
@@ -229,7 +233,8 @@ const ONLY_LOOKS: readonly Right[] = ['workspace.change', 'manifests.apply'];
  * bring
  */
 function problemsOf(endpoint: Endpoint) {
-  const { surface, method, credential, params, query, body, upload, uploads, otp, idempotent, ranged, badInput } = endpoint;
+  const { surface, method, credential, params, query, body, upload, uploads, otp, idempotent, ranged, badInput } =
+    endpoint;
   const { problems = [] } = endpoint;
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
   if (isForOpen(endpoint)) codes.push('workspace_archived');

@@ -141,7 +141,7 @@ export const destroyWorkspace = endpoint({
   right: 'workspace.destroy',
   summary: 'Take a workspace down for good',
   description:
-    'Ends its runs and projects, removes its schedules, keys, files and infrastructure, and answers when it is archived. The billing subscription stays.',
+    'Ends its runs and projects, removes its schedules, keys, files, archives and infrastructure, and answers when it is archived. The billing subscription stays. To keep what it has, download an archive first (`exports.create`).',
   params,
   status: 200,
   reply: Workspace,

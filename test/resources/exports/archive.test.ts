@@ -110,7 +110,10 @@ test('every row of the workspace is in it, and none of another one', async () =>
     expect({ table, rows: manifest.tables[table] ?? 0 }).toEqual({ table, rows: lines.length });
     for (const line of lines) expect(Object.keys(line)).toEqual(columns.split(' '));
   }
-  const [{ runs, events } = { runs: 0, events: 0 }] = await service.runtime.db.rows<{ runs: number; events: number }>(sql`
+  const [{ runs, events } = { runs: 0, events: 0 }] = await service.runtime.db.rows<{
+    runs: number;
+    events: number;
+  }>(sql`
     select (select count(*)::int from runs where customer_id = ${customerId}) as runs,
       (select count(*)::int from run_events where customer_id = ${customerId}) as events`);
   expect({ runs: manifest.tables.runs, events: manifest.tables.run_events }).toEqual({ runs, events });

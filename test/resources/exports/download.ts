@@ -13,10 +13,9 @@ export async function downloadPart(
   exportId: string,
   headers: Record<string, string> = {},
 ): Promise<Part> {
-  const response = await fetch(
-    `${baseUrl}/api/v1/cp/v1/workspaces/${caller.workspaceId}/exports/${exportId}/archive`,
-    { headers: { ...headers, cookie: `service_session=${session}` } },
-  );
+  const response = await fetch(`${baseUrl}/api/v1/cp/v1/workspaces/${caller.workspaceId}/exports/${exportId}/archive`, {
+    headers: { ...headers, cookie: `service_session=${session}` },
+  });
   return {
     status: response.status,
     headers: response.headers,

@@ -165,7 +165,9 @@ test('it is of one moment', async () => {
   const { source } = service.services.packing;
   const count = async () => {
     let all = 0;
-    for await (const lines of source.lines(sql`select to_json(id)::text as line from runs where customer_id = 'acme'`)) {
+    for await (const lines of source.lines(
+      sql`select to_json(id)::text as line from runs where customer_id = 'acme'`,
+    )) {
       all += lines.length;
     }
     return all;

@@ -34,7 +34,8 @@ export const linesIn = (archive: Unpacked, folder: string): Line[] =>
     .flatMap(([, bytes]) => bytes.toString().trim().split('\n'))
     .map((line) => JSON.parse(line) as Line);
 
-export const manifestIn = (archive: Unpacked): Line => JSON.parse(present(archive.get('manifest.json')).toString()) as Line;
+export const manifestIn = (archive: Unpacked): Line =>
+  JSON.parse(present(archive.get('manifest.json')).toString()) as Line;
 
 /** @returns what SHA256SUMS says of each file beside what it is */
 export const sumsIn = (archive: Unpacked): { name: string; said: string; is: string }[] =>
@@ -44,5 +45,11 @@ export const sumsIn = (archive: Unpacked): { name: string; said: string; is: str
     .split('\n')
     .map((line) => {
       const [said = '', name = ''] = line.split('  ');
-      return { name, said, is: createHash('sha256').update(present(archive.get(name), name)).digest('hex') };
+      return {
+        name,
+        said,
+        is: createHash('sha256')
+          .update(present(archive.get(name), name))
+          .digest('hex'),
+      };
     });

@@ -5,6 +5,7 @@
 import { del, post } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import type { Workspace, WorkspaceDetail } from '../../api/types.ts';
+import { Link } from '@tanstack/react-router';
 import { Acts } from '../../ui/acts.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Value } from '../../ui/json.tsx';
@@ -12,6 +13,7 @@ import { Loaded } from '../../ui/loaded.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { exportAct, mayExport } from './exports.tsx';
 
 const PATH = '/v1/workspaces';
 
@@ -53,7 +55,8 @@ export function Workspaces({ id }: { id: string | undefined }) {
 }
 
 function View({ workspace }: { workspace: WorkspaceDetail }) {
-  const { rights } = useSession();
+  const { rights, workspace_id: own } = useSession();
+  const isOffered = mayExport(rights) && workspace.identity_workspace_id === own && workspace.status === 'ready';
   const path = `${PATH}/${workspace.identity_workspace_id}`;
   return (
     <>
@@ -80,12 +83,18 @@ function View({ workspace }: { workspace: WorkspaceDetail }) {
             done: 'Provisioning has begun again',
             act: () => post(`${path}/retry`),
           },
+          { ...exportAct(workspace.identity_workspace_id), isHidden: !isOffered },
           {
             label: 'Take down',
             isHidden: workspace.status === 'archived' || !rights.includes('workspace.destroy'),
             asks: {
               title: `Take ${workspace.identity_workspace_id} down for good?`,
-              text: 'Its runs and projects end, and its schedules, keys, files and infrastructure are removed. The billing subscription stays.',
+              text: (
+                <>
+                  Its runs and projects end, and its schedules, keys, files, archives and infrastructure are removed.
+                  The billing subscription stays. {isOffered && <ExportFirst />}
+                </>
+              ),
             },
             done: 'Taken down',
             act: () => del(path),
@@ -95,3 +104,13 @@ function View({ workspace }: { workspace: WorkspaceDetail }) {
     </>
   );
 }
+
+const ExportFirst = () => (
+  <>
+    To keep everything that it has,{' '}
+    <Link to="/workspace" search={{ tab: 'exports' }} className="text-accent underline">
+      download an archive first
+    </Link>
+    .
+  </>
+);

@@ -6,7 +6,8 @@ import { masked } from '../../workspaces/model.ts';
 
 /** A secret that is not in the archive, and has to be set again where it is brought to. */
 export interface SecretPlace {
-  kind: 'integration' | 'integration_login' | 'api_key' | 'deploy_token' | 'webhook' | 'output_destination' | 'variable';
+  kind:
+    'integration' | 'integration_login' | 'api_key' | 'deploy_token' | 'webhook' | 'output_destination' | 'variable';
   name: string;
   /** Which of several it is. */
   field?: string;
@@ -53,7 +54,12 @@ export const manifestOf = ({ exportId, workspace, asOf, summary, secrets, sums }
   workspace: { ...workspace, config: masked(workspace.config) },
   tables: summary.tables,
   rows: summary.rows,
-  files: { count: summary.files, bytes: summary.file_bytes, missing: summary.missing, missing_first: summary.missing_files },
+  files: {
+    count: summary.files,
+    bytes: summary.file_bytes,
+    missing: summary.missing,
+    missing_first: summary.missing_files,
+  },
   secrets_to_set_again: secrets,
   sha256sums: sums,
   not_in_the_archive: { tables: left, columns: columnsLeft },
