@@ -48,8 +48,8 @@ export function addExportCommands(workspaces: Command): void {
     .action(removeExport);
 }
 
-/** Makes an archive and downloads it. @returns where it is, undefined where nobody waited */
-export async function exportWorkspace(id: string, options: ExportOptions): Promise<string | undefined> {
+/** Makes an archive and downloads it. */
+export async function exportWorkspace(id: string, options: ExportOptions): Promise<void> {
   const { archive, output, wait = true, json, challenge, code } = options;
   const service = await openService(process.env);
   const begun = archive
@@ -58,14 +58,13 @@ export async function exportWorkspace(id: string, options: ExportOptions): Promi
   if (!wait) {
     if (json) printJson(begun);
     else print(`${begun.id} is being made; get it with: aos workspaces export ${id} --archive ${begun.id}`);
-    return undefined;
+    return;
   }
   const made = await whenReady(service, id, begun);
   const file = output ?? present(made.filename, 'the name of an archive');
   await download(service, pathOf(id, made.id), made, file);
   if (json) printJson({ ...made, file });
   else sayWhatIsIn(made, file);
-  return file;
 }
 
 const LOOK_MS = 500;
@@ -133,7 +132,7 @@ async function fetchFrom(
   path: string,
   { part, have, tag }: { part: string; have: number; tag: string },
 ): Promise<void> {
-  const range = have > 0 ? { range: `bytes=${have}-`, 'if-range': tag } : {};
+  const range: Record<string, string> = have > 0 ? { range: `bytes=${have}-`, 'if-range': tag } : {};
   const response = await service.download(path, range);
   const to = createWriteStream(part, { flags: response.status === 206 ? 'a' : 'w', mode: 0o600 });
   await pipeline(Readable.fromWeb(present(response.body)), to);

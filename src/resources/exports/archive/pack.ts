@@ -2,14 +2,14 @@
  * Makes the archive of a workspace. What the database has is read in one snapshot, to the disk of this machine, as nothing
  * else may be waited for meanwhile; files are added after it, straight to the store.
  */
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { createReadStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { isRecord } from '../../../platform/core/record.ts';
+import { parseJson } from '../../../platform/core/json.ts';
+import { fieldsOf, isRecord } from '../../../platform/core/record.ts';
 import { FileNotFoundError, type FileStore } from '../../../platform/files/files.ts';
 import { createPartsWriter } from '../../../platform/files/parts.ts';
 import { BROUGHT, filesOf, linesOf } from '../contents.ts';
@@ -116,7 +116,9 @@ async function packFiles(
   const whole = join(spool, 'file');
   for await (const line of createInterface({ input: createReadStream(fileList) })) {
     signal.throwIfAborted();
-    const { path, key } = JSON.parse(line) as { path: string; key: string };
+    const { path, key } = fieldsOf(parseJson(line));
+    if (typeof path !== 'string' || typeof key !== 'string')
+      throw new Error('the list of files has a line of another form');
     try {
       await pipeline(await files.getStream(key), createWriteStream(whole, { mode: 0o600 }), { signal });
     } catch (error) {
