@@ -59,7 +59,7 @@ const SILENT =
   @pydantic/genai-prices @temporalio/activity @temporalio/common @temporalio/envconfig @temporalio/workflow ajv chardet commander
   compression cookie croner decimal.js drizzle-orm express file-type gpt-tokenizer helmet ipaddr.js jsep listr2 marked ms
   multer node parse5 pino pino-http pino-pretty piscina prom-client quickjs-emscripten re2js sanitize-html sharp
-  saxes swagger-ui-dist ulid unpdf uuid yaml yauzl zod zod-openapi`.split(/\s+/);
+  saxes swagger-ui-dist tar-stream ulid unpdf uuid yaml yauzl zod zod-openapi`.split(/\s+/);
 /** To the engine, which is a part of the service like its database. */
 const ENGINE = ['@temporalio/client', '@temporalio/worker'];
 

@@ -1,6 +1,6 @@
 /**
  * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
- * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- housekeeping`, `-- workspaces`, `-- projects` or (of these) `-- policies`, of one kind. Run it after a change that is meant to change the commands of a
+ * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- housekeeping`, `-- exports`, `-- workspaces`, `-- projects` or (of these) `-- policies`, of one kind. Run it after a change that is meant to change the commands of a
  * workflow, and keep an old history for as long as executions of its
  * kind may still be open: the replay of it is what shows that they survive the change.
  */
@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import { conversationOf, runWorkflowId } from '../../src/resources/runs/model.ts';
+import { exportWorkflowId } from '../../src/resources/exports/model.ts';
+import { makeExport } from '../support/fixtures/belongings.ts';
 import { checkWorkflowId } from '../../src/resources/integrations/model.ts';
 import { rhythmSignal } from '../../workflows/housekeeper/messages.ts';
 import { AGENT_RUN, goAheadSignal } from '../../workflows/run/messages.ts';
@@ -223,6 +225,24 @@ async function integrationHealth({ tenant, keep }: Scene): Promise<void> {
   await keep('integration-health-of-one', checkWorkflowId(body.token_id));
 }
 
+/** An archive that is made, and one whose workflow is cancelled while its parts are stored. */
+async function exports({ service, tenant, keep }: Scene): Promise<void> {
+  const { customerId, workspaceId } = tenant.caller;
+  const nameOf = (exportId: string) => exportWorkflowId({ customerId, exportId });
+  await keep('export-made', nameOf(await makeExport(tenant)));
+  const { files } = service.services;
+  const { put } = files;
+  let isCut = false;
+  files.put = () => eventually(() => present(isCut || undefined)).then(() => Promise.reject(new Error('cut')));
+  const { body } = await confirmed(tenant, 'POST', `/v1/workspaces/${workspaceId}/exports`);
+  const handle = service.runtime.temporal.client.workflow.getHandle(nameOf(body.id));
+  await eventually(async () => present((await handle.describe()).raw.pendingActivities?.[0]));
+  await handle.cancel();
+  isCut = true;
+  await keep('export-cancelled', handle.workflowId);
+  files.put = put;
+}
+
 /** A service, and what its workflows leave. */
 async function record(play: (scene: Scene) => Promise<void>, env: Record<string, string>): Promise<void> {
   const receiver = await startWebhookReceiver(({ path }) => Number(path.slice(1)) || 'reset');
@@ -282,6 +302,7 @@ const isWanted = (
     | 'outputs'
     | 'projects'
     | 'policies'
+    | 'exports'
     | 'workspaces',
 ): boolean => wanted === undefined || wanted === kind;
 
@@ -295,6 +316,7 @@ await record(async (scene) => {
   if (isWanted('webhooks')) await deliveries(scene);
   if (isWanted('housekeeping')) await housekeeping(scene);
   if (isWanted('integrations')) await integrationHealth(scene);
+  if (isWanted('exports')) await exports(scene);
   if (isWanted('outputs')) await outputs(scene);
   if (isWanted('projects')) await createProjectScenes({ ...scene, canary: CANARY }).all();
   else if (isWanted('policies')) await createProjectScenes({ ...scene, canary: CANARY }).policies();

@@ -99,6 +99,8 @@ describe('there is a history', () => {
     ['output-refused', 'ACTIVITY_TASK_FAILED'],
     ['output-exhausted', 'WORKFLOW_EXECUTION_FAILED'],
     ['output-dropped', 'WORKFLOW_EXECUTION_CANCELED'],
+    ['export-made', 'WORKFLOW_EXECUTION_COMPLETED'],
+    ['export-cancelled', 'WORKFLOW_EXECUTION_CANCEL_REQUESTED'],
     ['workspace-provisioning-failed', 'WORKFLOW_EXECUTION_FAILED'],
     ['workspace-provisioning-cancelled', 'WORKFLOW_EXECUTION_CANCEL_REQUESTED'],
     ['workspace-destroy-failed', 'ACTIVITY_TASK_FAILED'],

@@ -152,7 +152,7 @@ export const workspacesCreate = <ThrowOnError extends boolean = true>(options: O
 /**
  * Take a workspace down for good
  *
- * Ends its runs and projects, removes its schedules, keys, files and infrastructure, and answers when it is archived. The billing subscription stays.
+ * Ends its runs and projects, removes its schedules, keys, files, archives and infrastructure, and answers when it is archived. The billing subscription stays. To keep what it has, download an archive first (`exports.create`).
  */
 export const workspacesDestroy = <ThrowOnError extends boolean = true>(options: Options<WorkspacesDestroyData, ThrowOnError>): RequestResult<WorkspacesDestroyResponses, WorkspacesDestroyErrors, ThrowOnError, 'data'> => options.client.delete<WorkspacesDestroyResponses, WorkspacesDestroyErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',

@@ -203,8 +203,7 @@ async function send(
     return;
   }
   if (endpoint.reply === BINARY) {
-    const reply = result as FileReply | RangedReply;
-    const { contentType, body, sizeBytes, filename } = 'open' in reply ? partOf(request, response, reply) : reply;
+    const { contentType, body, sizeBytes, filename } = partOf(request, response, result as FileReply | RangedReply);
     // Waits for the first bytes: a file that cannot be read then still becomes an error with a body.
     if (body.destroyed) throw body.errored ?? new Error(`${endpoint.id} replies with a closed stream`);
     await once(body, 'readable');

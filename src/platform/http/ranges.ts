@@ -8,11 +8,11 @@ import type { FileReply, RangedReply } from './endpoint.ts';
  * are, or what the caller has the beginning of is another file
  * @throws Problem range_not_satisfiable
  */
-export function partOf(
-  request: Request,
-  response: Response,
-  { sizeBytes, tag, open, ...reply }: RangedReply,
-): FileReply {
+export function partOf(request: Request, response: Response, reply: FileReply | RangedReply): FileReply {
+  return 'open' in reply ? rangeOf(request, response, reply) : reply;
+}
+
+function rangeOf(request: Request, response: Response, { sizeBytes, tag, open, ...reply }: RangedReply): FileReply {
   const etag = `"${tag}"`;
   response.set({ etag, 'accept-ranges': 'bytes' });
   const ifRange = request.get('if-range');

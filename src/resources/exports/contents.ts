@@ -21,6 +21,8 @@ export interface Brought {
   /** The rows of a workspace, as `t`; all with its `customer_id` where it is not said. */
   from?: (customerId: string) => SQL;
   file?: FileOf;
+  /** By which an index has the rows of a workspace: whoever brings them elsewhere numbers them anew, in this order. */
+  order?: string;
 }
 
 export type Content = Brought | { left: string };
@@ -83,6 +85,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
       start_due_at: 'when housekeeping of this deployment looks at it',
       checked_at: 'when housekeeping of this deployment looked at it',
     },
+    order: 'seq',
   },
   tasks: {
     columns:
@@ -108,6 +111,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
     columns:
       'id project_id ts task_id subtask_id attempt_number level category topic actor_kind actor_id payload trace_id tx seq',
     without: TENANT,
+    order: 'tx seq',
   },
   project_commands: {
     columns: 'project_id command_id args result created_at',
@@ -123,6 +127,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
       start_due_at: 'when housekeeping of this deployment looks at it',
       checked_at: 'when housekeeping of this deployment looked at it',
     },
+    order: 'seq',
   },
   run_messages: { columns: 'run_id turn role content', without: {}, from: ofRun('run_messages') },
   run_tool_calls: {
@@ -132,6 +137,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   run_events: {
     columns: 'id run_id key ts event_type duration_ms cost_usd status payload tx seq',
     without: TENANT,
+    order: 'tx seq',
   },
   run_artifacts: {
     columns: 'id run_id call_id agent filename content_type size_bytes sha256 created_at',
@@ -278,11 +284,19 @@ export const BROUGHT: readonly (Brought & { table: string })[] = Object.entries(
 const rowsOf = (table: string, { from }: Brought, customerId: string): SQL =>
   from?.(customerId) ?? sql`${sql.identifier(table)} t where t.customer_id = ${customerId}`;
 
+const orderOf = ({ order }: Brought): SQL =>
+  order === undefined
+    ? sql``
+    : sql`order by ${sql.join(
+        order.split(' ').map((name) => sql`t.${sql.identifier(name)}`),
+        sql`, `,
+      )}`;
+
 /** @returns the rows of a workspace, a line of JSON each, exactly as Postgres has their values */
 export function linesOf({ table, ...content }: Brought & { table: string }, customerId: string): SQL {
   const columns = content.columns.split(' ').map((name) => sql`t.${sql.identifier(name)}`);
   return sql`select row_to_json(line)::text as line from (
-    select ${sql.join(columns, sql`, `)} from ${rowsOf(table, content, customerId)}) line`;
+    select ${sql.join(columns, sql`, `)} from ${rowsOf(table, content, customerId)} ${orderOf(content)}) line`;
 }
 
 /** @returns where the bytes of the workspace's files lie */

@@ -87,7 +87,7 @@ test('no secret is in it', () => {
 
 // Guards: whoever brings it elsewhere is told each secret that is to be set again.
 test('the manifest says where a secret was', () => {
-  const places = manifestIn(archive).secrets_to_set_again as { kind: string; name: string; field?: string }[];
+  const places = manifestIn(archive).secrets_to_set_again;
   expect(places).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ kind: 'integration', name: 'smtp', field: 'mail.from' }),

@@ -1,4 +1,4 @@
-/** Downloads archives, all of one or a part. */
+/** Downloads archives, all of one or a part: GET /v1/workspaces/{id}/exports/{id}/archive, `exports.download`. */
 import type { Tenant, TestService } from '../../support/service/service.ts';
 
 export interface Part {

@@ -64,7 +64,7 @@ test('nobody gets the archive of another workspace, the operator neither', async
   expect((await foreign.cp('GET', own)).status).toBe(404);
 });
 
-// Guards: a download that broke off goes on, over several parts of the store, and gives the same file.
+// Guards: a download (`exports.download`) that broke off goes on, over several parts of the store, and gives the same file.
 test('a part of it can be downloaded', async () => {
   const { body } = await tenant.cp('GET', `${path}/${exportId}`);
   expect(body).toMatchObject({ status: 'ready', size_bytes: whole.length, progress: null, error_code: null });

@@ -32,10 +32,9 @@ export const linesIn = (archive: Unpacked, folder: string): Line[] =>
   [...archive]
     .filter(([name]) => name.startsWith(`${folder}/`))
     .flatMap(([, bytes]) => bytes.toString().trim().split('\n'))
-    .map((line) => JSON.parse(line) as Line);
+    .map((line) => JSON.parse(line));
 
-export const manifestIn = (archive: Unpacked): Line =>
-  JSON.parse(present(archive.get('manifest.json')).toString()) as Line;
+export const manifestIn = (archive: Unpacked): Line => JSON.parse(present(archive.get('manifest.json')).toString());
 
 /** @returns what SHA256SUMS says of each file beside what it is */
 export const sumsIn = (archive: Unpacked): { name: string; said: string; is: string }[] =>

@@ -12,6 +12,7 @@ import { TEST_SECRETS, type Tenant } from '../service/service.ts';
 
 const NO_SESSION: Refusal = { status: 401, body: { detail: 'auth_required' } };
 const NO_COOKIE: Refusal = { status: 401, body: { error: 'auth_required' } };
+const NOT_OWNER: Refusal = { status: 403, body: { detail: 'owner_required' } };
 const NOT_ADMIN: Refusal = { status: 403, body: { detail: 'admin_required' } };
 const NOT_INTERNAL: Refusal = { status: 403, body: { detail: 'internal_only' } };
 const NO_OPERATOR: Refusal = { status: 401, body: { detail: 'invalid_operator_token' } };
@@ -259,7 +260,8 @@ function viewers(
   inPlace: (session: string) => Record<string, string>,
 ): WrongCredential[] {
   if (method === 'get' && right !== 'workspace.change') return [];
-  const expected = right && right !== 'workspace.change' && !isEnough(right) ? NOT_ADMIN : ONLY_LOOKS;
+  const asked = right === 'workspace.export' ? NOT_OWNER : NOT_ADMIN;
+  const expected = right && right !== 'workspace.change' && !isEnough(right) ? asked : ONLY_LOOKS;
   return [{ name: 'a viewer', headers: inPlace(viewerOf(material)), expected }];
 }
 

@@ -46,6 +46,8 @@ interface Packing extends ExportRef {
   signal: AbortSignal;
 }
 
+type FilesFound = Pick<ExportSummary, 'files' | 'file_bytes' | 'missing_files' | 'missing'>;
+
 const MANIFESTS_A_PAGE = 50;
 const MAX_NAMED = 1_000;
 
@@ -110,8 +112,8 @@ async function packFiles(
   { progress, signal }: Packing,
   writer: ArchiveWriter,
   { fileList, spool }: { fileList: string; spool: string },
-): Promise<Pick<ExportSummary, 'files' | 'file_bytes' | 'missing_files' | 'missing'>> {
-  const found = { files: 0, file_bytes: 0, missing_files: [] as string[], missing: 0 };
+): Promise<FilesFound> {
+  const found: FilesFound = { files: 0, file_bytes: 0, missing_files: [], missing: 0 };
   // Its size stands before it in the archive, and is known only at its end.
   const whole = join(spool, 'file');
   for await (const line of createInterface({ input: createReadStream(fileList) })) {
