@@ -1,6 +1,7 @@
 /** Makes what takes everything of a workspace out. */
 import { standingIn } from '../platform/core/rights.ts';
-import { createArchiveSource, type Workspace } from '../resources/exports/archive/source.ts';
+import type { Workspace } from '../resources/exports/archive/manifest.ts';
+import { createArchiveSource } from '../resources/exports/archive/source.ts';
 import { createExportService } from '../resources/exports/service.ts';
 import { createExportStore } from '../resources/exports/store.ts';
 import type { Runtime } from '../runtime.ts';

@@ -8,12 +8,10 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { FileStore } from './files.ts';
 
-export const PART_BYTES = 8 * 1024 * 1024;
-
 /** The store is told this type, because nobody is served from there. */
 const OPAQUE = 'application/octet-stream';
 
-export const partKey = (folder: string, part: number): string => `${folder}/${String(part).padStart(6, '0')}`;
+const partKey = (folder: string, part: number): string => `${folder}/${String(part).padStart(6, '0')}`;
 
 export interface PartsWriter {
   sink: Writable;
@@ -23,11 +21,16 @@ export interface PartsWriter {
   finish(): Promise<{ sizeBytes: number; sha256: string }>;
 }
 
-/** @param spool a folder of this machine, where parts lie until they are released */
-export function createPartsWriter(
-  { files, folder, spool }: { files: Pick<FileStore, 'put'>; folder: string; spool: string },
-  partBytes = PART_BYTES,
-): PartsWriter {
+interface PartsPlace {
+  files: Pick<FileStore, 'put'>;
+  folder: string;
+  /** A folder of this machine, where parts lie until they are released. */
+  spool: string;
+  /** Each has so many, but the last one. */
+  partBytes: number;
+}
+
+export function createPartsWriter({ files, folder, spool, partBytes }: PartsPlace): PartsWriter {
   const hash = createHash('sha256');
   const held: number[] = [];
   let chunks: Buffer[] = [];
@@ -85,9 +88,8 @@ export function createPartsWriter(
  */
 export const readParts = (
   files: Pick<FileStore, 'get'>,
-  folder: string,
+  { folder, partBytes }: Pick<PartsPlace, 'folder' | 'partBytes'>,
   { from, to }: { from: number; to: number },
-  partBytes = PART_BYTES,
 ): Readable =>
   Readable.from(
     (async function* () {

@@ -8,11 +8,9 @@
  * - `removed`: the archive is gone, by its time or by an owner
  */
 export const EXPORT_STATUSES = ['queued', 'running', 'ready', 'failed', 'removed'] as const;
-export type ExportStatus = (typeof EXPORT_STATUSES)[number];
 
 /** `rows`: what the database has; `files`: what was saved and attached; `closing`: the manifest, and what is left to be stored. */
 export const EXPORT_PHASES = ['rows', 'files', 'closing'] as const;
-export type ExportPhase = (typeof EXPORT_PHASES)[number];
 
 export interface ExportRef {
   customerId: string;
@@ -20,6 +18,9 @@ export interface ExportRef {
 }
 
 export const exportWorkflowId = ({ exportId }: ExportRef): string => `export-${exportId}`;
+
+/** An archive is stored in parts of this size: any range is read without what lies before it, and no store takes it all at once. */
+export const PART_BYTES = 8 * 1024 ** 2;
 
 export const ARCHIVE_TYPE = 'application/gzip';
 export const ARCHIVE_FORMAT = 'aos-workspace-archive';
@@ -33,7 +34,7 @@ export const archiveName = (workspaceId: string, at: Date): string =>
 export const exportFolder = ({ customerId, exportId }: ExportRef): string => `exports/${customerId}/${exportId}`;
 
 export interface ExportProgress {
-  phase: ExportPhase;
+  phase: (typeof EXPORT_PHASES)[number];
   tables: number;
   rows: number;
   files: number;

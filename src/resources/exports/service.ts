@@ -21,7 +21,8 @@ import type { OtpService } from '../otp/service.ts';
 import { isOneOf } from '../../platform/core/one-of.ts';
 import { BROUGHT } from './contents.ts';
 import type { ExportReply } from './contract.ts';
-import { ARCHIVE_TYPE, archiveName, EXPORT_FAILURES, exportFolder, exportWorkflowId, type ExportRef } from './model.ts';
+import { ARCHIVE_TYPE, archiveName, EXPORT_FAILURES, exportFolder, exportWorkflowId } from './model.ts';
+import { PART_BYTES, type ExportRef } from './model.ts';
 import type { ExportRow, ExportStore } from './store.ts';
 
 export type ExportService = ReturnType<typeof createExportService>;
@@ -105,7 +106,7 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
         filename: archiveName(path.identity_workspace_id, createdAt),
         sizeBytes: present(sizeBytes, 'the size of a ready archive'),
         tag: present(sha256, 'the digest of a ready archive'),
-        open: (range) => readParts(files, from, range),
+        open: (range) => readParts(files, { folder: from, partBytes: PART_BYTES }, range),
       };
     },
 

@@ -1,8 +1,15 @@
 /** The manifest of an archive, which stands at its end: what is in it, what is not, and why. */
-import type { Workspace } from './source.ts';
 import { ARCHIVE_FORMAT, ARCHIVE_VERSION } from '../model.ts';
 import { BROUGHT, CONTENTS } from '../contents.ts';
 import { masked } from '../../workspaces/model.ts';
+
+export interface Workspace {
+  identity_workspace_id: string;
+  customer_id: string;
+  plan: string;
+  config: unknown;
+  created_at: string;
+}
 
 /** A secret that is not in the archive, and has to be set again where it is brought to. */
 export interface SecretPlace {

@@ -13,13 +13,13 @@ import { fieldsOf, isRecord } from '../../../platform/core/record.ts';
 import { FileNotFoundError, type FileStore } from '../../../platform/files/files.ts';
 import { createPartsWriter } from '../../../platform/files/parts.ts';
 import { BROUGHT, filesOf, linesOf } from '../contents.ts';
-import type { ExportProgress, ExportRef } from '../model.ts';
-import { manifestOf, README, type ExportSummary, type SecretPlace } from './manifest.ts';
-import type { ArchiveSource, Workspace } from './source.ts';
+import { PART_BYTES, type ExportProgress, type ExportRef } from '../model.ts';
+import { manifestOf, README, type ExportSummary, type SecretPlace, type Workspace } from './manifest.ts';
+import type { ArchiveSource } from './source.ts';
 import { createArchiveWriter, type ArchiveWriter } from './writer.ts';
 
 /** What a workspace has made, as files say it. */
-export interface ManifestLine {
+interface ManifestLine {
   kind: string;
   name: string;
   content: Record<string, unknown>;
@@ -54,7 +54,7 @@ const MAX_NAMED = 1_000;
 export async function packWorkspace(needs: PackDependencies, packing: Packing): Promise<Packed> {
   const { signal, progress, folder } = packing;
   const spool = await mkdtemp(join(tmpdir(), 'aos-export-'));
-  const parts = createPartsWriter({ files: needs.files, folder, spool });
+  const parts = createPartsWriter({ files: needs.files, folder, spool, partBytes: PART_BYTES });
   const writer = createArchiveWriter(parts.sink, { at: new Date(), signal });
   try {
     await writer.add('README.txt', Buffer.from(README));

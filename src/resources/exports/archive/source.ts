@@ -2,17 +2,9 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { first } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
-import type { SecretPlace } from './manifest.ts';
+import type { SecretPlace, Workspace } from './manifest.ts';
 
 export type ArchiveSource = ReturnType<typeof createArchiveSource>;
-
-export interface Workspace {
-  identity_workspace_id: string;
-  customer_id: string;
-  plan: string;
-  config: unknown;
-  created_at: string;
-}
 
 /** So many bytes of rows are read at a time, as far as the last ones let one guess. */
 const FETCH_BYTES = 2 * 1024 * 1024;
