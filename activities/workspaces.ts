@@ -36,7 +36,7 @@ export type WorkspaceActivities = ReturnType<typeof createWorkspaceActivities>;
 
 const BATCH = 20;
 /** The files of a workspace lie in `<area>/<customer id>/...`. */
-const FILE_AREAS = ['runs', 'attachments', 'avatars', 'workspaces', 'exports'];
+const FILE_AREAS = ['runs', 'attachments', 'avatars', 'workspaces', 'exports', 'imports'];
 const MAX_MESSAGE = 500;
 
 interface Failure extends WorkspaceRef {

@@ -1,6 +1,5 @@
 /** The parts of `aos workspaces` that take a workspace out: archives are made, waited for and downloaded. */
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Readable } from 'node:stream';
@@ -9,6 +8,7 @@ import { Argument, type Command } from 'commander';
 import type { WorkspaceExport } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { digestOf } from './digest.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { confirmable, confirmed, type Confirming } from './otp.ts';
 import { CliError, paint, print, printAside, printJson, printProgress, shortTime } from './output.ts';
@@ -143,12 +143,6 @@ const sizeOf = (path: string): Promise<number> =>
     ({ size }) => size,
     () => 0,
   );
-
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
-}
 
 function sayWhatIsIn({ summary, expires_at }: WorkspaceExport, file: string): void {
   const { rows = 0, files = 0, missing = 0, secrets = 0 } = summary ?? {};

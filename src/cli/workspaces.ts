@@ -5,6 +5,7 @@ import { readCredentials } from '../embedded/credentials.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { PLANS } from '../resources/workspaces/model.ts';
 import { explainProblem, openService, ServiceProblem } from './client.ts';
+import { addImportCommands } from './workspace-imports.ts';
 import { addExportCommands, exportWorkspace } from './workspace-exports.ts';
 import { CliError, oneLine, paint, print, printJson, printTable, shortTime } from './output.ts';
 
@@ -58,6 +59,7 @@ export function addWorkspaceCommands(program: Command): void {
     .option('-m, --message <text>', 'why it failed, for people')
     .action(setState);
   addExportCommands(workspaces);
+  addImportCommands(workspaces);
   workspaces.addHelpText(
     'after',
     '\nExamples:\n  aos workspaces create acc_acme --plan pro_hosted\n  aos workspaces set-state acc_acme failed --code disk -m "The disk is full"\n  aos workspaces delete acc_acme --yes',

@@ -63,7 +63,11 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
         startProjects: services.projects.startLost,
         startWebhooks: webhooks.startDue,
         startOutputs: destinations.startDue,
-        startWorkspaces: oneAfterAnother(services.workspaces.startLost, services.exports.startLost),
+        startWorkspaces: oneAfterAnother(
+          services.workspaces.startLost,
+          services.exports.startLost,
+          services.imports.startLost,
+        ),
         settleRuns: services.settleRuns(startFollowing),
         settleProjects: services.settleProjects,
         settleWorkspaces: oneAfterAnother(services.workspaces.settleLost, services.exports.removeExpired),
@@ -79,6 +83,7 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
     integrations: { checkCredentials: services.checkCredentials },
     workspaces: { ...services.teardown, store: stores.workspaces, files, log },
     exports: { ...services.packing, files, log },
+    imports: { ...services.bringing, files, log },
     retention: { enforceRetention: services.retention.sweep },
     metering: { metering: services.metering, settings: config },
   });

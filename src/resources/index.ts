@@ -15,6 +15,7 @@ import { eventRoutes } from './events/routes.ts';
 import { exportRoutes } from './exports/routes.ts';
 import { flagRoutes } from './feature-flags/routes.ts';
 import { heartbeatRoutes } from './heartbeats/routes.ts';
+import { importRoutes } from './imports/routes.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { liveRoutes } from './live/routes.ts';
@@ -41,6 +42,7 @@ const declaredRoutes = (services: Services): readonly Route[] => [
   ...sessionRoutes(services),
   ...workspaceRoutes(services),
   ...exportRoutes(services),
+  ...importRoutes(services),
   ...apiKeyRoutes(services),
   ...deployTokenRoutes(services),
   ...billingRoutes(services),

@@ -27,6 +27,14 @@ export type NewWorkspace = {
     manage_model_vendor?: boolean | null;
 };
 
+export type NewWorkspaceImport = {
+    size_bytes: number;
+    /**
+     * Of the archive
+     */
+    sha256: string;
+};
+
 export type NewApiKey = {
     name: string;
 };
@@ -1260,7 +1268,7 @@ export type Session = {
     /**
      * What this person may do beyond looking; without `workspace.change` nothing is changed
      */
-    rights: Array<'workspace.look' | 'workspace.change' | 'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'workspace.export' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'manifests.read' | 'manifests.apply' | 'deploy-tokens.manage' | 'audit-log.tell-others'>;
+    rights: Array<'workspace.look' | 'workspace.change' | 'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'workspace.export' | 'workspace.import' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'manifests.read' | 'manifests.apply' | 'deploy-tokens.manage' | 'audit-log.tell-others'>;
     models: {
         /**
          * Neither the deployment nor the workspace has a model key: the offline model answers
@@ -1418,6 +1426,75 @@ export type OtpProblem = {
          */
         delivery: string;
     };
+};
+
+export type WorkspaceImport = {
+    id: string;
+    status: 'uploading' | 'queued' | 'running' | 'done' | 'failed' | 'removed';
+    requested_by: string;
+    size_bytes: number;
+    sha256: string;
+    /**
+     * Each part has so many bytes, but the last one
+     */
+    part_bytes: number;
+    /**
+     * How many of its parts are there; the next one to be sent has this number
+     */
+    parts: number;
+    of_parts: number;
+    /**
+     * Null where it is not under way
+     */
+    progress: {
+        phase: 'checking' | 'bringing';
+        percent: number;
+    } | null;
+    /**
+     * The workspace that the archive is of
+     */
+    source: string | null;
+    as_of: string | null;
+    /**
+     * True where another workspace of this deployment has the ids of the archive: runs, projects and so on have others here
+     */
+    new_ids: boolean | null;
+    result: {
+        /**
+         * By table, and `manifests` and `files` beside them
+         */
+        brought: {
+            [key: string]: number;
+        };
+        /**
+         * Were there already
+         */
+        there: {
+            [key: string]: number;
+        };
+        /**
+         * The first 200 of what could not be brought
+         */
+        refused: Array<{
+            what: string;
+            why: string;
+        }>;
+        refused_count: number;
+        /**
+         * Runs and projects that were under way, and are brought as ended
+         */
+        ended: number;
+    } | null;
+    /**
+     * Tables of an archive that are not brought, and why
+     */
+    not_brought: {
+        [key: string]: string;
+    };
+    error_code: 'archive_damaged' | 'archive_refused' | 'archive_unsupported' | 'import_lost' | 'storage_full' | 'timed_out' | 'internal_error' | null;
+    error_message: string | null;
+    created_at: string;
+    completed_at: string | null;
 };
 
 export type ApiKey = {
@@ -5445,6 +5522,453 @@ export type ExportsDownloadResponses = {
 };
 
 export type ExportsDownloadResponse = ExportsDownloadResponses[keyof ExportsDownloadResponses];
+
+export type ImportsListData = {
+    body?: never;
+    path: {
+        identity_workspace_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/imports';
+};
+
+export type ImportsListErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ImportsListError = ImportsListErrors[keyof ImportsListErrors];
+
+export type ImportsListResponses = {
+    /**
+     * Imports into the workspace, the newest first
+     */
+    200: {
+        data: Array<WorkspaceImport>;
+        meta: {
+            total: number;
+        };
+    };
+};
+
+export type ImportsListResponse = ImportsListResponses[keyof ImportsListResponses];
+
+export type ImportsCreateData = {
+    body: NewWorkspaceImport;
+    headers?: {
+        /**
+         * `challenge_id` of the `otp_required` answer to this request
+         */
+        'x-service-otp-challenge'?: string;
+        /**
+         * The six digits that were mailed
+         */
+        'x-service-otp-code'?: string;
+    };
+    path: {
+        identity_workspace_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/imports';
+};
+
+export type ImportsCreateErrors = {
+    /**
+     * `bad_request`, `invalid_json`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `workspace_archived`, `deploys_only`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     */
+    403: Problem | OtpProblem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `import_under_way`
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `mail_failed`, `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ImportsCreateError = ImportsCreateErrors[keyof ImportsCreateErrors];
+
+export type ImportsCreateResponses = {
+    /**
+     * Announce an archive that is to be brought into the workspace
+     */
+    201: WorkspaceImport;
+};
+
+export type ImportsCreateResponse = ImportsCreateResponses[keyof ImportsCreateResponses];
+
+export type ImportsRemoveData = {
+    body?: never;
+    path: {
+        identity_workspace_id: string;
+        import_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/imports/{import_id}';
+};
+
+export type ImportsRemoveErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ImportsRemoveError = ImportsRemoveErrors[keyof ImportsRemoveErrors];
+
+export type ImportsRemoveResponses = {
+    /**
+     * Stop an import; what was brought until then stays
+     */
+    200: WorkspaceImport;
+};
+
+export type ImportsRemoveResponse = ImportsRemoveResponses[keyof ImportsRemoveResponses];
+
+export type ImportsGetData = {
+    body?: never;
+    path: {
+        identity_workspace_id: string;
+        import_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/imports/{import_id}';
+};
+
+export type ImportsGetErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ImportsGetError = ImportsGetErrors[keyof ImportsGetErrors];
+
+export type ImportsGetResponses = {
+    /**
+     * One import: how far it is, and what came of it
+     */
+    200: WorkspaceImport;
+};
+
+export type ImportsGetResponse = ImportsGetResponses[keyof ImportsGetResponses];
+
+export type ImportsSendPartData = {
+    /**
+     * One file of at most 8388608 bytes in the field `file`
+     */
+    body: {
+        file: Blob | File;
+    };
+    path: {
+        identity_workspace_id: string;
+        import_id: string;
+        part: number;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/imports/{import_id}/parts/{part}';
+};
+
+export type ImportsSendPartErrors = {
+    /**
+     * `invalid_upload`, `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `import_not_open`
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ImportsSendPartError = ImportsSendPartErrors[keyof ImportsSendPartErrors];
+
+export type ImportsSendPartResponses = {
+    /**
+     * Done; no body
+     */
+    204: void;
+};
+
+export type ImportsSendPartResponse = ImportsSendPartResponses[keyof ImportsSendPartResponses];
+
+export type ImportsStartData = {
+    body?: never;
+    path: {
+        identity_workspace_id: string;
+        import_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/workspaces/{identity_workspace_id}/imports/{import_id}/start';
+};
+
+export type ImportsStartErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `owner_required`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `import_not_open`
+     */
+    409: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ImportsStartError = ImportsStartErrors[keyof ImportsStartErrors];
+
+export type ImportsStartResponses = {
+    /**
+     * All parts are there: look through the archive, and bring what it has
+     */
+    200: WorkspaceImport;
+};
+
+export type ImportsStartResponse = ImportsStartResponses[keyof ImportsStartResponses];
 
 export type ApiKeysListData = {
     body?: never;

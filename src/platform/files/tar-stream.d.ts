@@ -8,6 +8,7 @@ declare module 'tar-stream' {
     mode?: number;
     mtime?: Date;
     type?: string | null;
+    linkname?: string;
   }
 
   interface Pack extends Readable {

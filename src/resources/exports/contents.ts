@@ -250,6 +250,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
 
   workspaces: { left: 'the manifest says what the workspace is, with credentials in its config masked' },
   workspace_exports: { left: 'archives like this one' },
+  workspace_imports: { left: 'what was brought is among the rows' },
   former_members: { left: 'people who are to be let in nowhere' },
   action_links: { left: 'links that decide without a session' },
   run_texts: { left: 'what a turn that is under way has written so far' },
