@@ -70,7 +70,7 @@ test('a workspace is brought into another deployment', async () => {
   expect((await read(`/v1/projects/${projectId}/artifacts`)).data.length).toBeGreaterThan(0);
   expect(await read(`/v1/files/download?id=${runArtifactId}`)).toBe(`${MARK} content`);
   expect(await read(`/v1/files/download?id=${attachmentId}`)).toBe(`${MARK} attached`);
-  expect(await read(`/v1/agents/${agentSlug}`)).toMatchObject({ slug: agentSlug });
+  expect(await read(`/v1/agents/${agentSlug}/detail`)).toMatchObject({ slug: agentSlug });
   expect(await read(`/v1/workflows/${templateSlug}`)).toMatchObject({ slug: templateSlug });
   const { data: jobs } = await read('/v1/scheduled-jobs');
   expect(jobs).toContainEqual(expect.objectContaining({ name: `${MARK} job`, enabled: false }));
