@@ -12,7 +12,7 @@ import {
   type ExportProgress,
   type ExportRef,
 } from '../src/resources/exports/model.ts';
-import type { ExportStore } from '../src/resources/exports/store.ts';
+import type { ExportStore } from '../src/resources/exports/store/index.ts';
 import { heartbeating } from './failures.ts';
 
 export interface ExportDependencies extends PackDependencies {

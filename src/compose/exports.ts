@@ -3,7 +3,7 @@ import { standingIn } from '../platform/core/rights.ts';
 import type { Workspace } from '../resources/exports/archive/manifest.ts';
 import { createArchiveSource } from '../resources/exports/archive/source.ts';
 import { createExportService } from '../resources/exports/service.ts';
-import { createExportStore } from '../resources/exports/store.ts';
+import { createExportStore } from '../resources/exports/store/index.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Manifests } from './manifests.ts';

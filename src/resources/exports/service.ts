@@ -19,11 +19,11 @@ import { createLostStarts, START_AGAIN_MS, startOnce } from '../../platform/temp
 import { queueName } from '../../platform/temporal/task-queues.ts';
 import type { OtpService } from '../otp/service.ts';
 import { isOneOf } from '../../platform/core/one-of.ts';
-import { BROUGHT } from './contents.ts';
+import { BROUGHT } from './store/contents.ts';
 import type { ExportReply } from './contract.ts';
 import { ARCHIVE_TYPE, archiveName, EXPORT_FAILURES, exportFolder, exportWorkflowId } from './model.ts';
 import { PART_BYTES, type ExportRef } from './model.ts';
-import type { ExportRow, ExportStore } from './store.ts';
+import type { ExportRow, ExportStore } from './store/index.ts';
 
 export type ExportService = ReturnType<typeof createExportService>;
 

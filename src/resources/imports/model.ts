@@ -9,10 +9,8 @@
  * - `removed`: somebody stopped it, or never sent all of it; what was brought until then stays
  */
 export const IMPORT_STATUSES = ['uploading', 'queued', 'running', 'done', 'failed', 'removed'] as const;
-export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 
 export const IMPORT_PHASES = ['checking', 'bringing'] as const;
-export type ImportPhase = (typeof IMPORT_PHASES)[number];
 
 /** What is wrong with an archive, or why it was not looked at. */
 export const IMPORT_FAILURES = [
@@ -44,7 +42,7 @@ export const MAX_PARTS = 8_192;
 export const UPLOAD_TTL_S = 24 * 3_600;
 
 /** Something that was not brought, and why. */
-export interface Refused {
+interface Refused {
   what: string;
   why: string;
 }

@@ -1,7 +1,7 @@
 /** What is in the archive of a workspace: all that is the workspace's, nothing of another one, and no secret. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { BROUGHT } from '../../../src/resources/exports/contents.ts';
+import { BROUGHT } from '../../../src/resources/exports/store/contents.ts';
 import { first, present } from '../../../src/platform/core/present.ts';
 import { linesIn, manifestIn, sumsIn, unpack, type Unpacked } from '../../support/archives/unpack.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';

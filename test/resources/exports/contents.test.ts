@@ -1,7 +1,7 @@
 /** The declaration of what goes into an archive, beside what there is. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { BROUGHT, CONTENTS } from '../../../src/resources/exports/contents.ts';
+import { BROUGHT, CONTENTS } from '../../../src/resources/exports/store/contents.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;

@@ -1,5 +1,4 @@
 /** Sends an archive and waits until it is brought. */
-import { first } from '../../../src/platform/core/present.ts';
 import { codeOf, demandIn } from '../../support/service/otp.ts';
 import { digest } from '../../support/archives/make.ts';
 import { eventually, type Tenant } from '../../support/service/service.ts';
@@ -46,6 +45,3 @@ export async function bring(tenant: Tenant, archive: Buffer, sha256?: string): P
     return body;
   });
 }
-
-export const latest = async (tenant: Tenant): Promise<Body> =>
-  first((await tenant.cp('GET', pathOf(tenant))).body.data);

@@ -1,6 +1,6 @@
 /** What is brought of an archive, beside what is in one. */
 import { expect, test } from '@jest/globals';
-import { BROUGHT } from '../../../src/resources/exports/contents.ts';
+import { BROUGHT } from '../../../src/resources/exports/store/contents.ts';
 import { BROUGHT_TABLES, NOT_BROUGHT } from '../../../src/resources/imports/bring/tables.ts';
 
 // Guards against: a table that goes out and is silently not brought.

@@ -1,6 +1,6 @@
 /** The manifest of an archive, which stands at its end: what is in it, what is not, and why. */
 import { ARCHIVE_FORMAT, ARCHIVE_VERSION } from '../model.ts';
-import { BROUGHT, CONTENTS } from '../contents.ts';
+import { BROUGHT, CONTENTS } from '../store/contents.ts';
 import { masked } from '../../workspaces/model.ts';
 
 export interface Workspace {

@@ -12,7 +12,7 @@ import { parseJson } from '../../../platform/core/json.ts';
 import { fieldsOf, isRecord } from '../../../platform/core/record.ts';
 import { FileNotFoundError, type FileStore } from '../../../platform/files/files.ts';
 import { createPartsWriter } from '../../../platform/files/parts.ts';
-import { BROUGHT, filesOf, linesOf } from '../contents.ts';
+import { BROUGHT, filesOf, linesOf } from '../store/contents.ts';
 import { PART_BYTES, type ExportProgress, type ExportRef } from '../model.ts';
 import { manifestOf, README, type ExportSummary, type SecretPlace, type Workspace } from './manifest.ts';
 import type { ArchiveSource } from './source.ts';

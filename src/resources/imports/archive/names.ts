@@ -1,5 +1,5 @@
 /** What a file of an archive is, by its name. A name is never a place on this machine, or a key of the file store. */
-import { BROUGHT } from '../../exports/contents.ts';
+import { BROUGHT } from '../../exports/store/contents.ts';
 import { ArchiveError } from './refused.ts';
 import type { Entry } from './entries.ts';
 

@@ -4,7 +4,7 @@
  */
 import { sha256 } from '../../../platform/core/crypto.ts';
 
-export type IdKind = 'uuid' | 'run' | 'project' | 'thread' | 'owner' | 'conversation';
+export type IdKind = 'uuid' | 'run' | 'project' | 'thread' | 'beside' | 'conversation';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUIDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -18,7 +18,7 @@ const FORMS: Readonly<Record<IdKind, RegExp>> = {
   run: RUN,
   project: PROJECT,
   thread: /^[^\0]{1,500}$/,
-  owner: /^[a-z0-9][a-z0-9-]{0,199}$/,
+  beside: /^[a-z0-9][a-z0-9-]{0,199}$/,
   conversation: /^[^\0]{1,500}$/,
 };
 
@@ -44,7 +44,7 @@ export function renewIds(customerId: string): Renew {
   return (kind, id) => {
     if (kind === 'run') return run(id);
     if (kind === 'project') return project(id);
-    if (kind === 'owner') return UUID.test(id) ? uuid(id) : project(id);
+    if (kind === 'beside') return UUID.test(id) ? uuid(id) : project(id);
     return id.replaceAll(UUIDS, uuid);
   };
 }

@@ -2,7 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { first, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
-import { BROUGHT } from '../../exports/contents.ts';
+import { BROUGHT } from '../../exports/store/contents.ts';
 import type { Line } from '../archive/lines.ts';
 import { isId, type Renew } from './ids.ts';
 import { BROUGHT_TABLES, type BroughtTable } from './tables.ts';

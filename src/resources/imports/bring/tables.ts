@@ -79,7 +79,7 @@ export const BROUGHT_TABLES: Readonly<Record<string, BroughtTable>> = {
   run_events: { ids: { run_id: 'run' }, parent: run, own: { id: undefined, ...NEW_PLACE } },
   run_artifacts: { ids: { id: 'uuid', run_id: 'run' }, parent: run, own: { file_key: keyIn('runs') } },
   attachments: {
-    ids: { id: 'uuid', owner_id: 'owner' },
+    ids: { id: 'uuid', owner_id: 'beside' },
     fits: (customerId) => sql`(r.owner_kind = 'project'
         and exists (select 1 from projects p where p.customer_id = ${customerId} and p.id = r.owner_id))
       or (r.owner_kind = 'chat_thread'

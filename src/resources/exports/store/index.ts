@@ -1,12 +1,12 @@
 /** Queries on exports. An export moves on in statements that name the state it moves on from, and the try that moves it. */
 import { and, desc, eq, sql } from 'drizzle-orm';
-import { newUuid } from '../../platform/core/ids.ts';
-import { Problem } from '../../platform/core/problem.ts';
-import { found, type Database } from '../../platform/db/client.ts';
-import { takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
-import type { Packed } from './archive/pack.ts';
-import type { ExportFailure, ExportProgress, ExportRef } from './model.ts';
-import { workspaceExports } from './table.ts';
+import { newUuid } from '../../../platform/core/ids.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import { takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
+import type { Packed } from '../archive/pack.ts';
+import type { ExportFailure, ExportProgress, ExportRef } from '../model.ts';
+import { workspaceExports } from '../table.ts';
 
 export type ExportStore = ReturnType<typeof createExportStore>;
 export type ExportRow = typeof workspaceExports.$inferSelect;
