@@ -1,4 +1,4 @@
-/** Sends an archive and waits until it is brought. */
+/** Sends an archive and waits until it is brought: `imports.create`, `imports.sendPart`, `imports.start`, `imports.get`. */
 import { codeOf, demandIn } from '../../support/service/otp.ts';
 import { digest } from '../../support/archives/make.ts';
 import { eventually, type Tenant } from '../../support/service/service.ts';
@@ -33,7 +33,7 @@ export async function begin(tenant: Tenant, archive: Buffer, sha256?: string): P
   }
   const started = await tenant.cp('POST', pathOf(tenant, `/${id}/start`));
   if (started.status !== 200) throw new Error(`not begun: ${started.status} ${JSON.stringify(started.body)}`);
-  return id as string;
+  return String(id);
 }
 
 /** @returns the import when it is over, whatever came of it */

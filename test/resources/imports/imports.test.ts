@@ -79,7 +79,7 @@ test('a workspace is brought into another deployment', async () => {
   expect((await read(`/v1/search?q=${runId}`)).data.length).toBeGreaterThan(0);
 });
 
-// Guards: what is not brought is named, with what is to be done.
+// Guards: what is not brought is named (`imports.get`), with what is to be done.
 test('what cannot be brought is listed', async () => {
   const { data } = (await target.cp('GET', '/v1/workspaces/acc_target/imports')).body;
   const { result, not_brought: left } = data[0];
@@ -186,7 +186,7 @@ test('a damaged archive is refused before anything of it is brought', async () =
   expect(after).toEqual(before.filter((row) => !/^public\.(workspace_imports|otp_|audit_log)/.test(row)));
 });
 
-// Guards: an upload goes on where it stopped, takes nothing that was not announced, and is of an owner alone.
+// Guards: an upload (`imports.sendPart`, `imports.start`, `imports.remove`) goes on where it stopped, takes nothing that was not announced, and is of an owner alone.
 test('parts are taken in their order, from an owner', async () => {
   const imports = '/v1/workspaces/acc_target/imports';
   const member = tenantOf(other.baseUrl, target.caller, target.apiKey, sessionFor(target.caller, 'admin'));

@@ -34,7 +34,7 @@ export async function checkArchive(
   open: () => Readable,
   { sizeBytes, sha256, signal, seen }: Checking,
 ): Promise<Checked> {
-  if ((await digestOfBody(open(), signal)) !== sha256) {
+  if ((await digestOfPieces(open(), signal)) !== sha256) {
     throw new ArchiveError('archive_damaged', 'it is not the file that was announced');
   }
   const digests = new Map<string, string>();
@@ -54,7 +54,7 @@ export async function checkArchive(
       const bytes = await buffer(entry.body);
       digests.set(name, digestOf(bytes));
       await seen(place.table, idsIn(bytes, name));
-    } else digests.set(name, await digestOfBody(entry.body, signal));
+    } else digests.set(name, await digestOfPieces(entry.body, signal));
   }
   if (!sums || !manifest) throw new ArchiveError('archive_damaged', 'its manifest is missing');
   const said = saidIn(manifest, digestOf(sums));
@@ -69,11 +69,11 @@ const idsIn = (bytes: Buffer, name: string): string[] =>
 
 const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-async function digestOfBody(body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<string> {
+async function digestOfPieces(pieces: AsyncIterable<Buffer>, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of body) {
+  for await (const piece of pieces) {
     signal.throwIfAborted();
-    hash.update(chunk);
+    hash.update(piece);
   }
   return hash.digest('hex');
 }

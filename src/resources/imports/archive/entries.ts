@@ -52,7 +52,8 @@ async function* unpacked(archive: Readable, most: number): AsyncGenerator<Buffer
   archive.pipe(gunzip);
   let total = 0;
   try {
-    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+    for await (const chunk of gunzip) {
+      if (!Buffer.isBuffer(chunk)) throw new Error('gunzip gives something that is no bytes');
       total += chunk.length;
       if (total > most) throw new ArchiveError('archive_refused', 'it unpacks to far more than it is');
       yield chunk;

@@ -1,5 +1,5 @@
 /** Puts rows of an archive into the tables of a workspace. */
-import { sql, type SQL } from 'drizzle-orm';
+import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
 import { first, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { BROUGHT } from '../../exports/store/contents.ts';
@@ -44,8 +44,7 @@ export async function insertRows(
   );
 }
 
-const listOf = (parts: readonly SQL[] | readonly ReturnType<typeof sql.identifier>[]): SQL =>
-  sql.join([...parts] as SQL[], sql`, `);
+const listOf = (parts: SQLChunk[]): SQL => sql.join(parts, sql`, `);
 
 function fits({ parent, fits: fitting }: Pick<BroughtTable, 'parent' | 'fits'>, customerId: string): SQL {
   if (fitting) return sql`(${fitting(customerId)})`;
