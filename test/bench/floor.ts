@@ -38,7 +38,7 @@ app.post('/chains/:length', async (request, response) => {
   await workflow.start('bareChain', { workflowId, taskQueue, args: [Number(request.params.length)] });
   response.status(201).json({ id: workflowId });
 });
-const server = app.listen(0, '127.0.0.1', () => present(process.send)(portOf(server)));
+const server = app.listen(0, '127.0.0.1', () => present(process.send).call(process, portOf(server)));
 // The worker ends on SIGTERM; the server beside it would not.
 await worker.run();
 process.exit();
