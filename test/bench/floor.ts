@@ -8,7 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import express from 'express';
 import { randomUUID } from 'node:crypto';
-import { present, take } from '../../src/platform/core/present.ts';
+import { take } from '../../src/platform/core/present.ts';
 import { portOf } from '../support/processes/listening.ts';
 
 const nothing = async (): Promise<void> => {};
@@ -38,7 +38,7 @@ app.post('/chains/:length', async (request, response) => {
   await workflow.start('bareChain', { workflowId, taskQueue, args: [Number(request.params.length)] });
   response.status(201).json({ id: workflowId });
 });
-const server = app.listen(0, '127.0.0.1', () => present(process.send).call(process, portOf(server)));
+const server = app.listen(0, '127.0.0.1', () => process.send?.(portOf(server)));
 // The worker ends on SIGTERM; the server beside it would not.
 await worker.run();
 process.exit();
