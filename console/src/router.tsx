@@ -77,7 +77,7 @@ const projects = createRoute({
   path: '/projects',
   validateSearch: parseProjectFilter,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void context.queryClient.prefetchInfiniteQuery(projectsQuery(deps.status)),
+  loader: ({ context, deps }) => void context.queryClient.prefetchInfiniteQuery(projectsQuery(deps)),
   component: lazyRouteComponent(() => import('./routes/projects.tsx'), 'ProjectsPage'),
 });
 const newProject = createRoute({

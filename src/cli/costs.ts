@@ -1,14 +1,9 @@
 /** Adds `aos costs`, which shows what the runs of a period cost, and caps that. */
 import { Option, type Command } from 'commander';
-import type {
-  CostCapsResponse,
-  CostForecastResponse,
-  CostOfKey,
-  CostRollupResponse,
-  SpendingCap,
-} from '../../client/src/api.ts';
+import type { CostForecastResponse, CostOfKey, CostRollupResponse, SpendingCap } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { formatUsd } from './timeline.ts';
+import { asList, list, report, type ListOptions } from './listing.ts';
 import { print, printJson, printTable, type Column } from './output.ts';
 
 export function addCostCommand(program: Command): void {
@@ -22,11 +17,9 @@ export function addCostCommand(program: Command): void {
     )
     .option('--json', 'print JSON')
     .action(show);
-  costs
-    .command('caps')
+  asList(costs.command('caps'))
     .description('what may be spent by calendar month and day, and what is')
-    .option('--json', 'print JSON')
-    .action(showCaps);
+    .action(listCaps);
   costs
     .command('forecast')
     .description('what this month may come to')
@@ -45,22 +38,22 @@ export function addCostCommand(program: Command): void {
 const capText = ({ id, spent_usd, limit_usd, until }: SpendingCap): string =>
   `${id}: ${spent_usd} of ${limit_usd} USD spent, until ${until}`;
 
-async function showCaps({ json }: { json?: boolean }): Promise<void> {
-  const service = await openService(process.env);
-  const caps = await service.controlPlane<CostCapsResponse>('GET', '/v1/cost/caps');
-  if (json) return printJson(caps);
-  printTable<SpendingCap>(
-    caps.data,
-    [
-      { title: 'CAP', value: ({ id }) => id },
-      { title: 'SPENT', value: ({ spent_usd }) => spent_usd, align: 'right' },
-      { title: 'OF USD', value: ({ limit_usd }) => limit_usd, align: 'right' },
-      { title: '%', value: ({ burn }) => Math.round(burn * 100), align: 'right' },
-      { title: 'UNTIL', value: ({ until }) => until },
-    ],
-    'no caps; set one with: aos costs cap workspace.month 100',
+const listCaps = (options: ListOptions) =>
+  list<SpendingCap>(
+    {
+      path: '/v1/cost/caps',
+      columns: [
+        { title: 'CAP', value: ({ id }) => id },
+        { title: 'SPENT', value: ({ spent_usd }) => spent_usd, align: 'right' },
+        { title: 'OF USD', value: ({ limit_usd }) => limit_usd, align: 'right' },
+        { title: '%', value: ({ burn }) => Math.round(burn * 100), align: 'right' },
+        { title: 'TELLS AT %', value: ({ alert_at }) => alert_at.join(',') || 'never' },
+        { title: 'UNTIL', value: ({ until }) => until },
+      ],
+      empty: 'no caps; set one with: aos costs cap workspace.month 100',
+    },
+    options,
   );
-}
 
 async function showForecast({ json }: { json?: boolean }): Promise<void> {
   const service = await openService(process.env);
@@ -83,14 +76,13 @@ async function setCap(cap: string, usd: string, { json, alert }: { json?: boolea
   const path = `/v1/cost/caps/${encodeURIComponent(cap)}`;
   if (usd === 'none') {
     await service.controlPlane('DELETE', path);
-    return print(`${cap} is taken away`);
+    return report({ id: cap, deleted: true }, { json }, `${cap} is taken away`);
   }
   const set = await service.controlPlane<SpendingCap>('PUT', path, {
     limit_usd: usd,
     ...(alert !== undefined && { alert_at: alert === 'none' ? [] : alert.split(',').map(Number) }),
   });
-  if (json) return printJson(set);
-  print(capText(set));
+  report(set, { json }, capText(set));
 }
 
 async function show({ window, by, json }: { window: string; by: string; json?: boolean }): Promise<void> {

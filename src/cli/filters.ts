@@ -1,5 +1,5 @@
 /** Reads what lists are narrowed down by. */
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { present } from '../platform/core/present.ts';
 
 const AGO = /^(\d{1,6})\s*(m|h|d|w)$/;
@@ -19,6 +19,12 @@ export function parseTime(text: string): string {
     throw new InvalidArgumentError('a date (2026-11-25), a time in UTC, or 30m, 12h, 3d ago');
   return at.toISOString();
 }
+
+/** Adds the options of a list that is narrowed down by time. @param word what happened then, such as `accepted` */
+export const between = (command: Command, word: string): Command =>
+  command
+    .option('--from <time>', `${word} then or later: 2026-11-25, a time, or 3d, 12h, 30m ago`, parseTime)
+    .option('--to <time>', `${word} before`, parseTime);
 
 /** @returns the parameters that were given */
 export const queryOf = (fields: Record<string, string | undefined>): URLSearchParams =>

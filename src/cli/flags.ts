@@ -1,8 +1,9 @@
 /** Adds `aos flags`, which shows the feature flags of the workspace. The operator switches them. */
 import { InvalidArgumentError, type Command } from 'commander';
-import type { FeatureFlag, FeatureFlagsListResponse } from '../../client/src/api.ts';
+import type { FeatureFlag } from '../../client/src/api.ts';
 import { openService } from './client.ts';
-import { paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
+import { asList, list, type ListOptions } from './listing.ts';
+import { paint, print, printJson, shorten, shortTime } from './output.ts';
 
 interface Output {
   json?: boolean;
@@ -10,11 +11,9 @@ interface Output {
 
 export function addFlagCommands(program: Command): void {
   const flags = program.command('flags').description('feature flags');
-  flags
-    .command('list', { isDefault: true })
+  asList(flags.command('list', { isDefault: true }))
     .description('every flag, with what it is for your workspace')
-    .option('--json', 'print JSON')
-    .action(list);
+    .action(listFlags);
   flags
     .command('set')
     .description('make or switch a flag (for the workspace that operates the service)')
@@ -34,27 +33,25 @@ function parseSwitch(text: string): boolean {
   throw new InvalidArgumentError('expects on or off');
 }
 
-async function list({ json }: Output): Promise<void> {
-  const reply = await (
-    await openService(process.env)
-  ).controlPlane<FeatureFlagsListResponse>('GET', '/v1/feature-flags');
-  if (json) return printJson(reply);
-  printTable<FeatureFlag>(
-    reply.data,
-    [
-      { title: 'NAME', value: ({ name }) => name },
-      {
-        title: 'HERE',
-        value: ({ enabled }) => onOff(enabled),
-        paint: (text, { enabled }) => paint(enabled ? 'green' : 'gray', text),
-      },
-      { title: 'EXCEPTIONS', value: exceptionsOf },
-      { title: 'CHANGED (UTC)', value: ({ updated_at }) => shortTime(updated_at) },
-      { title: 'DESCRIPTION', value: ({ description }) => description && shorten(description, 60) },
-    ],
-    'no flags',
+const listFlags = (options: ListOptions) =>
+  list<FeatureFlag>(
+    {
+      path: '/v1/feature-flags',
+      columns: [
+        { title: 'NAME', value: ({ name }) => name },
+        {
+          title: 'HERE',
+          value: ({ enabled }) => onOff(enabled),
+          paint: (text, { enabled }) => paint(enabled ? 'green' : 'gray', text),
+        },
+        { title: 'EXCEPTIONS', value: exceptionsOf },
+        { title: 'CHANGED (UTC)', value: ({ updated_at }) => shortTime(updated_at) },
+        { title: 'DESCRIPTION', value: ({ description }) => description && shorten(description, 60) },
+      ],
+      empty: 'no flags',
+    },
+    options,
   );
-}
 
 const onOff = (enabled: boolean): string => (enabled ? 'on' : 'off');
 const exceptionsOf = ({ workspaces }: FeatureFlag): string =>

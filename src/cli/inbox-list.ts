@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import type { InboxListResponse, Wait } from '../../client/src/api.ts';
 import { WAIT_KINDS, type WaitKind } from '../resources/inbox/model.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { queryOf } from './filters.ts';
 import { changesOf } from './following.ts';
 import { clearScreen, CliError, oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 
@@ -12,6 +13,9 @@ export function addListCommand(inbox: Command): void {
     .description('newest first')
     .addOption(new Option('-k, --kind <kind>', 'of one kind').choices(WAIT_KINDS))
     .option('-p, --project <id>', 'of one project')
+    .option('-r, --run <id>', 'of one run')
+    .option('--mine', 'only what you may answer')
+    .option('--overdue', 'only what is past its time')
     .option('--settled', 'what was answered or closed, instead of what waits')
     .option(
       '-w, --watch',
@@ -27,6 +31,9 @@ interface ListOptions {
   watch?: boolean;
   kind?: WaitKind;
   project?: string;
+  run?: string;
+  mine?: boolean;
+  overdue?: boolean;
   settled?: boolean;
   limit: string;
 }
@@ -46,15 +53,19 @@ async function list(options: ListOptions): Promise<void> {
   }
 }
 
-const read = (service: ServiceClient, { kind, project, settled, limit }: ListOptions): Promise<InboxListResponse> => {
-  const query = new URLSearchParams({
+function read(service: ServiceClient, given: ListOptions): Promise<InboxListResponse> {
+  const { kind, project, run, mine, overdue, settled, limit } = given;
+  const query = queryOf({
     limit,
     status: settled ? 'settled' : 'open',
-    ...(kind && { kind }),
-    ...(project && { project_id: project }),
+    kind,
+    project_id: project,
+    run_id: run,
+    for: mine ? 'me' : undefined,
+    overdue: overdue ? 'true' : undefined,
   });
   return service.controlPlane<InboxListResponse>('GET', `/v1/inbox?${query}`);
-};
+}
 
 function printWaits(waits: readonly Wait[], settled = false): void {
   printTable<Wait>(

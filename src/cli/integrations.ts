@@ -3,13 +3,9 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Option, type Command } from 'commander';
-import type {
-  Integration,
-  IntegrationDetail,
-  IntegrationsListResponse,
-  IntegrationSlot,
-} from '../../client/src/api.ts';
+import type { Integration, IntegrationDetail, IntegrationSlot } from '../../client/src/api.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { asList, list, type ListOptions } from './listing.ts';
 import { confirmable, confirmed, type Confirming } from './otp.ts';
 import { CliError, paint, print, printAside, printJson, printQuestion, printTable, shortTime } from './output.ts';
 
@@ -44,9 +40,9 @@ export function addIntegrationCommands(program: Command): void {
       .option('--scope <scope>', 'of a token', 'shared')
       .addOption(new Option('--customer <id>', 'another workspace; only for the internal one'));
 
-  json(integrations.command('list', { isDefault: true }))
+  asList(integrations.command('list', { isDefault: true }))
     .description('all there are, with what the providers say')
-    .action(list);
+    .action(listIntegrations);
   json(integrations.command('show').argument('<integration>'))
     .description('what one can be given, and what is set')
     .action(show);
@@ -56,27 +52,26 @@ export function addIntegrationCommands(program: Command): void {
   ofSlot(integrations.command('unset')).description('delete a token or secret; needs a code').action(unset);
 }
 
-async function list({ json }: Output): Promise<void> {
-  const service = await openService(process.env);
-  const reply = await service.controlPlane<IntegrationsListResponse>('GET', '/v1/integrations');
-  if (json) return printJson(reply);
-  printTable<Integration>(
-    reply.data,
-    [
-      { title: 'INTEGRATION', value: ({ slug }) => slug },
-      {
-        title: 'STATUS',
-        value: ({ status }) => status,
-        paint: (shown, { status }) => paintHealth(status, shown),
-      },
-      { title: 'SET', value: (row) => `${row.credentials_set}/${row.credentials_total}`, align: 'right' },
-      { title: 'NEEDED', value: (row) => row.credentials_required, align: 'right' },
-      { title: 'CATEGORY', value: ({ category }) => category },
-      { title: 'FOR', value: ({ description }) => description },
-    ],
-    'none',
+const listIntegrations = (options: ListOptions) =>
+  list<Integration>(
+    {
+      path: '/v1/integrations',
+      columns: [
+        { title: 'INTEGRATION', value: ({ slug }) => slug },
+        {
+          title: 'STATUS',
+          value: ({ status }) => status,
+          paint: (shown, { status }) => paintHealth(status, shown),
+        },
+        { title: 'SET', value: (row) => `${row.credentials_set}/${row.credentials_total}`, align: 'right' },
+        { title: 'NEEDED', value: (row) => row.credentials_required, align: 'right' },
+        { title: 'CATEGORY', value: ({ category }) => category },
+        { title: 'FOR', value: ({ description }) => description },
+      ],
+      empty: 'none',
+    },
+    options,
   );
-}
 
 async function show(slug: string, { json }: Output): Promise<void> {
   const integration = await read(await openService(process.env), slug);

@@ -3,14 +3,14 @@ import { Option, type Command } from 'commander';
 import type {
   ScheduledJob,
   ScheduledJobsCreateResponse,
-  ScheduledJobsListResponse,
   ScheduledJobsUpdateResponse,
   ScheduledJobsUploadAttachmentsResponse,
 } from '../../client/src/api.ts';
 import { describeAttachment, formOf } from './attached.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
-import { CliError, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
+import { asList, list, type ListOptions } from './listing.ts';
+import { CliError, paint, print, printJson, shorten, shortTime } from './output.ts';
 
 interface Output {
   json?: boolean;
@@ -36,9 +36,9 @@ export function addJobCommands(program: Command): void {
       .option('-f, --file <path>', 'the same from a file; - reads standard input')
       .option('-m, --model <id>', 'model id, or auto')
       .addOption(new Option('--reasoning <mode>', 'let the model think first').choices(['on', 'off', 'auto']));
-  json(jobs.command('list', { isDefault: true }))
+  asList(jobs.command('list', { isDefault: true }))
     .description('all of them, with when each runs next')
-    .action(list);
+    .action(listJobs);
   fields(jobs.command('create <name> <cron> <agent>').option('--disabled', 'do not run it yet'))
     .description('run an agent with a brief at the times of a cron expression, UTC')
     .action(create);
@@ -65,27 +65,27 @@ export function addJobCommands(program: Command): void {
 
 const pathOf = (id: string): string => `${JOBS}/${encodeURIComponent(id)}`;
 
-async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<ScheduledJobsListResponse>('GET', JOBS);
-  if (json) return printJson(reply);
-  printTable<ScheduledJob>(
-    reply.data,
-    [
-      { title: 'ID', value: (row) => row.id },
-      { title: 'KIND', value: (row) => row.kind },
-      { title: 'AGENT', value: (row) => row.agent },
-      { title: 'WHEN (UTC)', value: (row) => row.schedule },
-      {
-        title: 'ENABLED',
-        value: (row) => (row.enabled ? 'yes' : 'no'),
-        paint: (text, row) => paint(row.enabled ? 'green' : 'gray', text),
-      },
-      { title: 'NEXT (UTC)', value: (row) => shortTime(row.next_run_at) },
-      { title: 'FOR', value: (row) => shorten(row.name ?? row.description, 60) },
-    ],
-    'no jobs',
+const listJobs = (options: ListOptions) =>
+  list<ScheduledJob>(
+    {
+      path: JOBS,
+      columns: [
+        { title: 'ID', value: (row) => row.id },
+        { title: 'KIND', value: (row) => row.kind },
+        { title: 'AGENT', value: (row) => row.agent },
+        { title: 'WHEN (UTC)', value: (row) => row.schedule },
+        {
+          title: 'ENABLED',
+          value: (row) => (row.enabled ? 'yes' : 'no'),
+          paint: (text, row) => paint(row.enabled ? 'green' : 'gray', text),
+        },
+        { title: 'NEXT (UTC)', value: (row) => shortTime(row.next_run_at) },
+        { title: 'FOR', value: (row) => shorten(row.name ?? row.description, 60) },
+      ],
+      empty: 'no jobs',
+    },
+    options,
   );
-}
 
 async function create(
   name: string,

@@ -1,13 +1,14 @@
 /** Adds `aos keys` and `aos session`, which give others access to the service. */
 import { InvalidArgumentError, type Command } from 'commander';
 import ms, { type StringValue } from 'ms';
-import type { ApiKey, ApiKeysListResponse, CreatedApiKey } from '../../client/src/api.ts';
+import type { ApiKey, CreatedApiKey } from '../../client/src/api.ts';
 import { makeSession, type SessionRequest } from '../embedded/credentials.ts';
 import { readPrivateJson } from '../embedded/private-file.ts';
 import { secretsFile, type Secrets } from '../embedded/secrets.ts';
 import { ROLES } from '../platform/core/rights.ts';
 import { openService } from './client.ts';
-import { CliError, paint, print, printJson, printTable, shortTime } from './output.ts';
+import { asList, list, type ListOptions } from './listing.ts';
+import { CliError, paint, print, printJson, shortTime } from './output.ts';
 
 interface Output {
   json?: boolean;
@@ -15,11 +16,9 @@ interface Output {
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('API keys of the workspace');
-  keys
-    .command('list', { isDefault: true })
+  asList(keys.command('list', { isDefault: true }))
     .description('active first, then newest first')
-    .option('--json', 'print JSON')
-    .action(list);
+    .action(listKeys);
   keys
     .command('create')
     .argument('<name>')
@@ -49,26 +48,26 @@ export function addKeyCommands(program: Command): void {
     .action(session);
 }
 
-async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<ApiKeysListResponse>('GET', '/v1/api-keys');
-  if (json) return printJson(reply);
-  printTable<ApiKey>(
-    reply.data,
-    [
-      { title: 'ID', value: (row) => row.id, align: 'right' },
-      { title: 'NAME', value: (row) => row.name },
-      { title: 'PREFIX', value: (row) => row.key_prefix },
-      { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
-      { title: 'LAST USED (UTC)', value: (row) => shortTime(row.last_used_at) },
-      {
-        title: 'REVOKED (UTC)',
-        value: (row) => shortTime(row.revoked_at),
-        paint: (text, row) => (row.revoked_at ? paint('red', text) : text),
-      },
-    ],
-    'no keys; make one with: aos keys create <name>',
+const listKeys = (options: ListOptions) =>
+  list<ApiKey>(
+    {
+      path: '/v1/api-keys',
+      columns: [
+        { title: 'ID', value: (row) => row.id, align: 'right' },
+        { title: 'NAME', value: (row) => row.name },
+        { title: 'PREFIX', value: (row) => row.key_prefix },
+        { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
+        { title: 'LAST USED (UTC)', value: (row) => shortTime(row.last_used_at) },
+        {
+          title: 'REVOKED (UTC)',
+          value: (row) => shortTime(row.revoked_at),
+          paint: (text, row) => (row.revoked_at ? paint('red', text) : text),
+        },
+      ],
+      empty: 'no keys; make one with: aos keys create <name>',
+    },
+    options,
   );
-}
 
 async function create(name: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);

@@ -17,11 +17,16 @@ type WideColumn<Row> = Column<Row> & { isWide?: true };
 export interface Listing<Row> {
   /** On the control plane. */
   path: string;
-  query?: Record<string, string | undefined>;
+  query?: Query;
   columns: readonly WideColumn<Row>[];
   /** Is said where there is nothing. */
   empty: string;
+  /** Reads it, where that is more than one request for the path with the query. */
+  read?: (page: ReadPage, query: Query) => Promise<{ data: Row[] }>;
 }
+
+type Query = Readonly<Record<string, string | undefined>>;
+type ReadPage = <Reply>(query: Query) => Promise<Reply>;
 
 const EVERY_MS = 2_000;
 
@@ -35,12 +40,15 @@ export const asList = (command: Command): Command =>
 /** @throws CliError */
 export async function list<Row>(listing: Listing<Row>, { json, output, watch }: ListOptions): Promise<void> {
   const service = await openService(process.env);
-  const query = queryOf(listing.query ?? {}).toString();
-  const path = `${listing.path}${query && `?${query}`}`;
+  const { path, query = {}, read } = listing;
+  const page: ReadPage = (asked) => {
+    const text = queryOf(asked).toString();
+    return service.controlPlane('GET', `${path}${text && `?${text}`}`);
+  };
   const isJson = json || output === 'json';
   let shown: string | undefined;
   do {
-    const reply = await service.controlPlane<{ data: Row[] }>('GET', path);
+    const reply = await (read?.(page, query) ?? page<{ data: Row[] }>(query));
     const now = JSON.stringify(reply);
     if (now !== shown) {
       if (watch && process.stdout.isTTY && !isJson) clearScreen();

@@ -3,7 +3,8 @@ import { Argument, type Command } from 'commander';
 import type { Member, MembersListResponse } from '../../client/src/api.ts';
 import { ROLES } from '../platform/core/rights.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, print, printJson, printTable, shortTime } from './output.ts';
+import { asList, list, type ListOptions } from './listing.ts';
+import { CliError, print, printJson, shortTime } from './output.ts';
 
 interface Output {
   json?: boolean;
@@ -12,8 +13,9 @@ interface Output {
 export function addMemberCommands(program: Command): void {
   const members = program.command('members').description('who may sign in to a workspace, and as what');
   const json = (command: Command) => command.option('--json', 'print JSON');
-  const command = (name: string) => json(members.command(name).argument('<workspace>', 'its id, acc_...'));
-  command('list').description('all of them').action(list);
+  const ofWorkspace = (name: string) => members.command(name).argument('<workspace>', 'its id, acc_...');
+  const command = (name: string) => json(ofWorkspace(name));
+  asList(ofWorkspace('list')).description('all of them').action(listMembers);
   command('add')
     .argument('<email>', 'who may sign in')
     .description('let an address sign in')
@@ -36,20 +38,20 @@ const pathOf = (workspace: string): string => `/v1/workspaces/${encodeURICompone
 const membersOf = (service: ServiceClient, workspace: string) =>
   service.controlPlane<MembersListResponse>('GET', pathOf(workspace));
 
-async function list(workspace: string, { json }: Output): Promise<void> {
-  const reply = await membersOf(await openService(process.env), workspace);
-  if (json) return printJson(reply);
-  printTable<Member>(
-    reply.data,
-    [
-      { title: 'EMAIL', value: (row) => row.email },
-      { title: 'ROLE', value: (row) => row.role },
-      { title: 'LAST SIGN-IN (UTC)', value: (row) => (row.last_login_at ? shortTime(row.last_login_at) : '-') },
-      { title: 'INVITED BY', value: (row) => row.invited_by },
-    ],
-    `no members; add one with: aos members add ${workspace} <email>`,
+const listMembers = (workspace: string, options: ListOptions) =>
+  list<Member>(
+    {
+      path: pathOf(workspace),
+      columns: [
+        { title: 'EMAIL', value: (row) => row.email },
+        { title: 'ROLE', value: (row) => row.role },
+        { title: 'LAST SIGN-IN (UTC)', value: (row) => (row.last_login_at ? shortTime(row.last_login_at) : '-') },
+        { title: 'INVITED BY', value: (row) => row.invited_by },
+      ],
+      empty: `no members; add one with: aos members add ${workspace} <email>`,
+    },
+    options,
   );
-}
 
 async function add(workspace: string, email: string, { role, json }: Output & { role: string }): Promise<void> {
   const service = await openService(process.env);

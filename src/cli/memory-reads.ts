@@ -4,13 +4,14 @@ import type {
   MemoryEntryListRow,
   MemoryGraph,
   MemoryLinksResponse,
-  MemoryListResponse,
   MemoryStatsResponse,
 } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import type { EntryStatus } from '../resources/memory/model.ts';
 import { openService } from './client.ts';
-import { oneLine, paint, print, printJson, printTable, shorten, shortTime, type Column } from './output.ts';
+import { queryOf } from './filters.ts';
+import { list as listAll, type Listing, type ListOptions } from './listing.ts';
+import { oneLine, paint, print, printJson, shorten, shortTime } from './output.ts';
 
 type Link = MemoryLinksResponse['outgoing'][number];
 type Counts = MemoryStatsResponse['by_agent'];
@@ -19,7 +20,7 @@ export interface Output {
   json?: boolean;
 }
 
-interface Filter extends Output {
+interface Filter extends ListOptions {
   agent?: string;
   type?: string;
   scope?: string;
@@ -29,7 +30,7 @@ interface Filter extends Output {
 export const ENTRIES = '/v1/memory/entries';
 export const entryPath = (id: number): string => `${ENTRIES}/${id}`;
 
-const COLUMNS: Column<MemoryEntryListRow>[] = [
+const COLUMNS: Listing<MemoryEntryListRow>['columns'] = [
   { title: 'ID', value: (row) => row.id, align: 'right' },
   { title: 'TYPE', value: (row) => row.type },
   { title: 'AGENT', value: (row) => row.agent },
@@ -37,7 +38,11 @@ const COLUMNS: Column<MemoryEntryListRow>[] = [
   { title: 'SLUG', value: (row) => row.slug },
   { title: 'CONTENT', value: (row) => shorten(oneLine(row.preview), 80) },
 ];
-const SCORE: Column<MemoryEntryListRow> = { title: 'SCORE', value: (row) => row.score?.toFixed(3), align: 'right' };
+const SCORE: Listing<MemoryEntryListRow>['columns'][number] = {
+  title: 'SCORE',
+  value: (row) => row.score?.toFixed(3),
+  align: 'right',
+};
 
 export const list = (filter: Filter): Promise<void> =>
   printEntries(filter, COLUMNS, 'nothing yet; add something with: aos memory add "..."');
@@ -45,22 +50,12 @@ export const list = (filter: Filter): Promise<void> =>
 export const search = (q: string, filter: Filter): Promise<void> =>
   printEntries({ ...filter, q }, [SCORE, ...COLUMNS], 'nothing found');
 
-async function printEntries(
-  { json, q, agent, type, scope, limit }: Filter & { q?: string },
-  columns: Column<MemoryEntryListRow>[],
+const printEntries = (
+  { q, agent, type, scope, limit, ...options }: Filter & { q?: string },
+  columns: Listing<MemoryEntryListRow>['columns'],
   empty: string,
-): Promise<void> {
-  const query = queryOf({ q, agent, type, scope, limit });
-  const service = await openService(process.env);
-  const reply = await service.controlPlane<MemoryListResponse>('GET', `${ENTRIES}?${query}`);
-  if (json) printJson(reply);
-  else printTable(reply.data, columns, empty);
-}
-
-function queryOf(fields: Record<string, string | undefined>): URLSearchParams {
-  const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
-  return new URLSearchParams(given);
-}
+): Promise<void> =>
+  listAll<MemoryEntryListRow>({ path: ENTRIES, query: { q, agent, type, scope, limit }, columns, empty }, options);
 
 export async function show(id: number, { json }: Output): Promise<void> {
   const service = await openService(process.env);

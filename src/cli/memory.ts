@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { ENTRY_STATUSES } from '../resources/memory/model.ts';
 import { add, edit, remove, supersede, verify } from './memory-changes.ts';
+import { asList } from './listing.ts';
 import { graph, list, search, show, stats } from './memory-reads.ts';
 import { addReEmbedCommand } from './memory-re-embed.ts';
 import { confirmable } from './otp.ts';
@@ -28,7 +29,7 @@ const json = (command: Command): Command => command.option('--json', 'print JSON
 const ofEntry = (command: Command): Command => json(command).argument('<id>', 'number of the entry', entryId);
 
 const filtered = (command: Command): Command =>
-  json(command)
+  asList(command)
     .option('-a, --agent <slug>', 'of one agent')
     .option('-t, --type <label>', 'of one type')
     .option('--scope <scope>', 'of one scope')

@@ -36,6 +36,7 @@ export function addOutputCommands(program: Command): void {
   asList(outputs.command('deliveries'))
     .description('what was sent, newest first')
     .addOption(new Option('-s, --status <status>', 'in this state').choices(OUTPUT_DELIVERY_STATUSES))
+    .option('-d, --destination <id>', 'to this one')
     .option('-n, --limit <count>', 'how many', '20')
     .action(deliveries);
   json(outputs.command('redeliver <delivery>')).description('send one once more').action(redeliver);
@@ -69,11 +70,17 @@ const listOutputs = (options: ListOptions) =>
     options,
   );
 
-const deliveries = ({ status, limit, ...options }: ListOptions & { status?: string; limit: string }) =>
+interface DeliveryFilters extends ListOptions {
+  status?: string;
+  destination?: string;
+  limit: string;
+}
+
+const deliveries = ({ status, destination, limit, ...options }: DeliveryFilters) =>
   list<OutputDelivery>(
     {
       path: `${OUTPUTS}/deliveries`,
-      query: { status, limit },
+      query: { status, destination_id: destination, limit },
       columns: [
         { title: 'DELIVERY', value: (row) => row.id },
         { title: 'TO', value: (row) => row.destination },

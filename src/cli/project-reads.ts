@@ -1,11 +1,12 @@
 /** Adds `aos project start`, `list`, `show`, `watch`, `events` and `artifacts`. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import type { Project, ProjectAccepted, ProjectsListResponse } from '../../client/src/api.ts';
+import type { Project, ProjectAccepted } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, oneLine, paint, paintStatus, print, printJson, printTable, shortTime } from './output.ts';
+import { list, type ListOptions } from './listing.ts';
+import { CliError, oneLine, paint, paintStatus, print, printJson, shortTime } from './output.ts';
 import { readArtifacts, writeArtifacts } from './project-artifacts.ts';
 import { boardLines, formatSpend, headline } from './project-board.ts';
 import { readBoard, readEvents, type Board } from './project-client.ts';
@@ -55,38 +56,40 @@ async function briefOf({ brief, briefFile }: StartOptions): Promise<string> {
   });
 }
 
-interface ListOptions extends Output {
+interface ProjectFilters extends ListOptions {
   status?: string;
   workflow?: string;
+  q?: string;
+  from?: string;
+  to?: string;
   limit: string;
 }
 
-export async function list({ status, workflow, limit, json }: ListOptions): Promise<void> {
-  const service = await openService(process.env);
-  const query = new URLSearchParams({
-    limit,
-    ...(status ? { status } : {}),
-    ...(workflow ? { workflow_slug: workflow } : {}),
-  });
-  const reply = await service.controlPlane<ProjectsListResponse>('GET', `/v1/projects?${query}`);
-  if (json) return printJson(reply);
-  printTable<Project>(
-    reply.data,
-    [
-      { title: 'PROJECT', value: (row) => row.id },
-      { title: 'WORKFLOW', value: (row) => `${row.workflow_slug} v${row.workflow_version}` },
-      {
-        title: 'STATUS',
-        value: (row) => row.status,
-        paint: (cell) => paintStatus(cell.trimEnd(), cell.length),
-      },
-      { title: 'COST', value: (row) => formatSpend(row), align: 'right' },
-      { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
-      { title: 'TITLE', value: (row) => row.title },
-    ],
-    'no projects yet; start one with: aos project start blog-post --brief "..." --watch',
+export const listProjects = ({ status, workflow, q, from, to, limit, ...options }: ProjectFilters): Promise<void> =>
+  list<Project>(
+    {
+      path: '/v1/projects',
+      query: { limit, status, workflow_slug: workflow, q, from, to },
+      columns: [
+        { title: 'PROJECT', value: (row) => row.id },
+        { title: 'WORKFLOW', value: (row) => `${row.workflow_slug} v${row.workflow_version}` },
+        {
+          title: 'STATUS',
+          value: (row) => row.status,
+          paint: (cell) => paintStatus(cell.trimEnd(), cell.length),
+        },
+        { title: 'PAUSED FOR', value: (row) => row.pause_reason, isWide: true },
+        { title: 'COST', value: (row) => formatSpend(row), align: 'right' },
+        { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
+        { title: 'ENDED (UTC)', value: (row) => shortTime(row.completed_at ?? row.abandoned_at), isWide: true },
+        { title: 'TITLE', value: (row) => row.title },
+      ],
+      empty: [status, workflow, q, from, to].some((value) => value !== undefined)
+        ? 'no such projects'
+        : 'no projects yet; start one with: aos project start blog-post --brief "..." --watch',
+    },
+    options,
   );
-}
 
 export async function show(projectId: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);

@@ -3,10 +3,12 @@
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CASCADES, PROJECT_STATUSES, type Decision } from '../resources/projects/model.ts';
+import { between } from './filters.ts';
+import { asList } from './listing.ts';
 import { abandon, attach, pause, resume, retrigger, retry, revert } from './project-commands.ts';
 import { edit } from './project-edit.ts';
 import { answerGate, listGates } from './project-gate-commands.ts';
-import { artifacts, events, list, show, start, watch } from './project-reads.ts';
+import { artifacts, events, listProjects, show, start, watch } from './project-reads.ts';
 
 const EXAMPLES = `
 Examples:
@@ -48,12 +50,13 @@ function addReads(projects: Command): void {
       '\nExamples:\n  aos project start blog-post --brief "Why we write things down" --param length_words=800 --budget 5\n  aos project start content --brief-file brief.md --watch',
     )
     .action(start);
-  json(projects.command('list', { isDefault: true }))
+  between(asList(projects.command('list', { isDefault: true })), 'started')
     .description('newest first')
     .addOption(new Option('-s, --status <status>', 'in this state').choices(PROJECT_STATUSES))
     .option('--workflow <slug>', 'of one workflow')
+    .option('-q, --q <text>', 'an id, or words of the title, the brief or the workflow; `aos search` finds more')
     .option('-n, --limit <count>', 'how many', '20')
-    .action(list);
+    .action(listProjects);
   json(projects.command(`show ${PROJECT}`))
     .description('phases, what waits, cost, and where it is in Temporal')
     .action(show);

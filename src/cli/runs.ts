@@ -7,14 +7,26 @@ import type {
   RunEvent,
   RunListRow,
   RunsCancelResponse,
+  RunsSearchResponse,
   RunsRetryResponse,
 } from '../../client/src/api.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { RUN_STATUSES } from '../resources/runs/model.ts';
-import { parseTime } from './filters.ts';
+import { between } from './filters.ts';
 import { createTextWriter, followRun } from './following.ts';
 import { asList, list, type Listing, type ListOptions } from './listing.ts';
-import { CliError, oneLine, paint, paintStatus, print, printJson, printPart, shorten, shortTime } from './output.ts';
+import {
+  CliError,
+  oneLine,
+  paint,
+  paintStatus,
+  print,
+  printAside,
+  printJson,
+  printPart,
+  shorten,
+  shortTime,
+} from './output.ts';
 import { executionUrl, formatEvent, formatUsd, listEvents, sumUsd } from './timeline.ts';
 
 export function addRunCommands(program: Command): void {
@@ -37,13 +49,13 @@ export function addRunCommands(program: Command): void {
     .action(dispatch);
 
   const runs = program.command('runs').description('list runs and look at them');
-  asList(runs.command('list', { isDefault: true }))
+  between(asList(runs.command('list', { isDefault: true })), 'accepted')
     .description('newest first')
     .option('-a, --agent <slug>', 'of one agent')
     .addOption(new Option('-s, --status <status>', 'in this state').choices(RUN_STATUSES))
     .option('-q, --q <text>', 'an id, or a text that the prompt contains; `aos search` finds more')
-    .option('--from <time>', 'accepted then or later: 2026-11-25, a time, or 3d, 12h, 30m ago', parseTime)
-    .option('--to <time>', 'accepted before', parseTime)
+    .option('--transport <name>', 'that came this way: rest, cli, cron, project, chat, ...')
+    .option('--min-cost <usd>', 'that cost so much or more')
     .option('-n, --limit <count>', 'how many', '20')
     .action(listRuns);
   runs
@@ -141,21 +153,49 @@ interface RunFilters extends ListOptions {
   q?: string;
   from?: string;
   to?: string;
+  transport?: string;
+  minCost?: string;
   limit: string;
 }
 
-/** Only the search of runs knows more filters than the agent. */
-function listRuns({ json, output, watch, limit, agent, ...filters }: RunFilters): Promise<void> {
+/** Only the search of runs knows more filters than the agent and the transport. */
+function listRuns({ json, output, watch, limit, agent, transport, minCost, ...filters }: RunFilters): Promise<void> {
   const options = { ...(json && { json }), ...(output && { output }), ...(watch && { watch }) };
-  const query = { limit, agent };
-  if (Object.values(filters).every((value) => value === undefined)) {
+  const query = { limit, agent, transport };
+  if ([minCost, ...Object.values(filters)].every((value) => value === undefined)) {
     return list<RunListRow>({ path: '/v1/runs', query, columns: COLUMNS, empty: NO_RUNS }, options);
   }
   return list<FoundRun>(
-    { path: '/v1/runs/search', query: { ...query, ...filters }, columns: FOUND_COLUMNS, empty: 'no such runs' },
+    {
+      path: '/v1/runs/search',
+      query: { ...query, ...filters, min_cost_usd: minCost },
+      columns: FOUND_COLUMNS,
+      empty: 'no such runs',
+      read: readFound,
+    },
     options,
   );
 }
+
+/** A page of found runs has looked at a thousand of them at most: what is rare is on one of those that follow. */
+const MOST_PAGES = 100;
+const LONGEST_PAGE = 200;
+
+const readFound: Listing<FoundRun>['read'] = async (page, query) => {
+  const data: FoundRun[] = [];
+  let next: string | undefined;
+  for (let pages = 1; ; pages++) {
+    const left = Number(query.limit) - data.length;
+    // What is no number is for the service to refuse.
+    const limit = Number.isInteger(left) ? String(Math.min(left, LONGEST_PAGE)) : query.limit;
+    const found = await page<RunsSearchResponse>({ ...query, limit, before: next });
+    data.push(...found.data);
+    next = found.meta.next ?? undefined;
+    if (next !== undefined && data.length < Number(query.limit) && pages < MOST_PAGES) continue;
+    if (pages === MOST_PAGES) printAside('it has looked at 100,000 runs: narrow it down with --to or --agent');
+    return { ...found, data };
+  }
+};
 
 const NO_RUNS = 'no runs yet; dispatch one with: aos run assistant "Hello" --follow';
 const asStatus = (text: string): string => paintStatus(text.trimEnd(), text.length);

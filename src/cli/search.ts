@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { SearchFindResponse } from '../../client/src/api.ts';
 import { SEARCH_KINDS, SEARCH_STATUSES } from '../resources/search/model.ts';
 import { openService } from './client.ts';
-import { parseTime, queryOf } from './filters.ts';
+import { between, queryOf } from './filters.ts';
 import { oneLine, paint, paintStatus, print, printAside, printJson, shorten, shortTime } from './output.ts';
 
 type Result = SearchFindResponse['data'][number];
@@ -21,15 +21,12 @@ interface Options {
 }
 
 export function addSearchCommand(program: Command): void {
-  program
-    .command('search')
+  between(program.command('search'), 'made')
     .argument('<words...>', 'words, the beginning of an id, "a quoted text"; -word is not there (after --)')
     .description('find runs, projects, artifacts, files and events')
     .addOption(new Option('-k, --kind <kind>', 'of one kind').choices(SEARCH_KINDS))
     .addOption(new Option('-s, --status <status>', 'runs and projects of one status').choices(SEARCH_STATUSES))
-    .option('-a, --agent <slug>', 'runs of one agent, and what they saved')
-    .option('--from <time>', 'made then or later: 2026-11-25, a time, or 3d, 12h, 30m ago', parseTime)
-    .option('--to <time>', 'made before', parseTime)
+    .option('-a, --agent <slug>', 'runs of one agent, what they saved, and what went wrong in them')
     .option('-n, --limit <count>', 'how many', '20')
     .option('--after <place>', '`next` of the page before')
     .option('--json', 'print JSON')
@@ -53,8 +50,17 @@ async function search(words: string[], { json, ...filters }: Options): Promise<v
   if (found.meta.next !== null) printAside(`more: --after ${found.meta.next}`);
 }
 
-function printResult({ kind, id, status, title, created_at, highlights }: Result): void {
-  const of = [paint('bold', kind), id, ...(status === null ? [] : [paintStatus(status)]), shortTime(created_at)];
+function printResult({ kind, id, status, title, created_at, highlights, run_id, project_id }: Result): void {
+  // Of what has no command of its own it is said where it is.
+  const where = run_id === null ? project_id && `project ${project_id}` : `run ${run_id}`;
+  const place = kind === 'run' || kind === 'project' || !where ? [] : [where];
+  const of = [
+    paint('bold', kind),
+    id,
+    ...place,
+    ...(status === null ? [] : [paintStatus(status)]),
+    shortTime(created_at),
+  ];
   print(`${of.join('  ')}  ${shorten(oneLine(title), 70)}`);
   for (const highlight of highlights.filter(({ field }) => field !== 'id')) print(`    ${textOf(highlight)}`);
 }

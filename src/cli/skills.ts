@@ -1,9 +1,10 @@
 /** Adds `aos skills`, which manages texts that tell agents how a kind of work is done. */
 import { Option, type Command } from 'commander';
-import type { Skill, SkillListRow, SkillsListResponse } from '../../client/src/api.ts';
+import type { Skill, SkillListRow } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
-import { CliError, oneLine, paint, print, printJson, printTable, shorten } from './output.ts';
+import { asList, list, type ListOptions } from './listing.ts';
+import { CliError, oneLine, paint, print, printJson, shorten } from './output.ts';
 
 interface Output {
   json?: boolean;
@@ -32,9 +33,9 @@ export function addSkillCommands(program: Command): void {
       .option('-a, --agents <slugs>', 'agents that can load it, with commas between')
       .addOption(new Option('--scope <scope>', 'shared: for all agents').choices(['shared', 'agent']))
       .option('--always', 'put its body into every run of the agents it is for');
-  json(skills.command('list', { isDefault: true }))
+  asList(skills.command('list', { isDefault: true }))
     .description('built-in ones and those of the workspace')
-    .action(list);
+    .action(listSkills);
   json(skills.command('show <slug>')).description('one skill with its body').action(show);
   fields(skills.command('add <slug> <name>')).description('make a skill').action(add);
   fields(skills.command('edit <slug>').option('-n, --name <name>', 'its title'))
@@ -50,22 +51,23 @@ export function addSkillCommands(program: Command): void {
 
 const pathOf = (slug: string): string => `/v1/skills/${encodeURIComponent(slug)}`;
 
-async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<SkillsListResponse>('GET', '/v1/skills');
-  if (json) return printJson(reply);
-  printTable<SkillListRow>(
-    reply.data,
-    [
-      { title: 'SLUG', value: (row) => row.slug },
-      { title: 'CATEGORY', value: (row) => row.category },
-      { title: 'KIND', value: (row) => (row.is_builtin ? 'built-in' : 'custom') },
-      { title: 'LENGTH', value: (row) => row.body_length, align: 'right' },
-      { title: 'USED BY', value: (row) => row.used_by, align: 'right' },
-      { title: 'FOR', value: (row) => shorten(row.description ?? row.title, 80) },
-    ],
-    'no skills',
+const listSkills = (options: ListOptions) =>
+  list<SkillListRow>(
+    {
+      path: '/v1/skills',
+      columns: [
+        { title: 'SLUG', value: (row) => row.slug },
+        { title: 'CATEGORY', value: (row) => row.category },
+        { title: 'KIND', value: (row) => (row.is_builtin ? 'built-in' : 'custom') },
+        { title: 'LENGTH', value: (row) => row.body_length, align: 'right' },
+        { title: 'USED BY', value: (row) => row.used_by, align: 'right' },
+        { title: 'TITLE', value: (row) => row.title, isWide: true },
+        { title: 'FOR', value: (row) => shorten(row.description ?? row.title, 80) },
+      ],
+      empty: 'no skills',
+    },
+    options,
   );
-}
 
 async function show(slug: string, { json }: Output): Promise<void> {
   const skill = await (await openService(process.env)).controlPlane<Skill>('GET', pathOf(slug));

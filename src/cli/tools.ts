@@ -1,9 +1,10 @@
 /** Adds `aos tools`, which shows what agents can use and manages the workspace's own tools. */
 import { Option, type Command } from 'commander';
-import type { Tool, ToolListRow, ToolsListResponse } from '../../client/src/api.ts';
+import type { Tool, ToolListRow } from '../../client/src/api.ts';
 import { EFFECTS } from '../resources/runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS } from '../resources/tools/model.ts';
 import { openService } from './client.ts';
+import { asList, list, type ListOptions } from './listing.ts';
 import { oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 import { definitionOf, type ToolFields } from './tool-fields.ts';
 
@@ -42,9 +43,9 @@ export function addToolCommands(program: Command): void {
       .addOption(new Option('--access <who>', 'human: not offered to agents').choices(TOOL_ACCESS))
       .addOption(new Option('--effect <effect>', 'whether a call may be repeated').choices(EFFECTS))
       .option('--integration <slug>', 'webhook: whose credential authorizes it');
-  json(tools.command('list', { isDefault: true }))
+  asList(tools.command('list', { isDefault: true }))
     .description('built-in ones, those of MCP servers, and those of the workspace')
-    .action(list);
+    .action(listTools);
   json(tools.command('show <slug>')).description('one tool, its arguments and its latest calls').action(show);
   fields(tools.command('add [slug]')).description('make a tool; agents can use it at once').action(add);
   fields(tools.command('edit <slug>')).description('change what is given, and nothing else').action(edit);
@@ -55,22 +56,22 @@ const collect = (value: string, before: string[]): string[] => [...before, value
 const TOOLS = '/v1/tools';
 const pathOf = (slug: string): string => `${TOOLS}/${encodeURIComponent(slug)}`;
 
-async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<ToolsListResponse>('GET', TOOLS);
-  if (json) return printJson(reply);
-  printTable<ToolListRow>(
-    reply.data,
-    [
-      { title: 'SLUG', value: (row) => row.slug },
-      { title: 'CATEGORY', value: (row) => row.category },
-      { title: 'KIND', value: (row) => row.kind ?? 'built-in' },
-      { title: 'ARGUMENTS', value: (row) => shorten(row.param_names.join(', '), 40) },
-      { title: 'USED BY', value: (row) => row.used_by, align: 'right' },
-      { title: 'DESCRIPTION', value: (row) => shorten(oneLine(row.description), 80) },
-    ],
-    'no tools',
+const listTools = (options: ListOptions) =>
+  list<ToolListRow>(
+    {
+      path: TOOLS,
+      columns: [
+        { title: 'SLUG', value: (row) => row.slug },
+        { title: 'CATEGORY', value: (row) => row.category },
+        { title: 'KIND', value: (row) => row.kind ?? 'built-in' },
+        { title: 'ARGUMENTS', value: (row) => shorten(row.param_names.join(', '), 40) },
+        { title: 'USED BY', value: (row) => row.used_by, align: 'right' },
+        { title: 'DESCRIPTION', value: (row) => shorten(oneLine(row.description), 80) },
+      ],
+      empty: 'no tools',
+    },
+    options,
   );
-}
 
 async function show(slug: string, { json }: Output): Promise<void> {
   const tool = await (await openService(process.env)).controlPlane<Tool>('GET', pathOf(slug));

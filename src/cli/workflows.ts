@@ -17,6 +17,7 @@ export function addWorkflowCommands(program: Command): void {
     .description('built-in ones and those of the workspace')
     .option('--collection <name>', 'of one collection')
     .option('--tag <tag>', 'with this tag')
+    .option('--archived', 'also those of which every version is archived')
     .action(listWorkflows);
   json(workflows.command('show <slug>'))
     .description('one workflow with its phases; --json has the spec')
@@ -43,8 +44,22 @@ const COLUMNS: Listing<Workflow>['columns'] = [
   { title: 'FOR', value: (row) => shorten(oneLine(row.description), 60) },
 ];
 
-const listWorkflows = ({ collection, tag, ...options }: ListOptions & { collection?: string; tag?: string }) =>
-  list<Workflow>({ path: WORKFLOWS, query: { collection, tag }, columns: COLUMNS, empty: 'no workflows' }, options);
+interface Filters extends ListOptions {
+  collection?: string;
+  tag?: string;
+  archived?: boolean;
+}
+
+const listWorkflows = ({ collection, tag, archived, ...options }: Filters) =>
+  list<Workflow>(
+    {
+      path: WORKFLOWS,
+      query: { collection, tag, include_archived: archived ? 'true' : undefined },
+      columns: COLUMNS,
+      empty: 'no workflows',
+    },
+    options,
+  );
 
 type Version = TemplatesVersionsResponse['data'][number];
 

@@ -1,13 +1,14 @@
 /** Adds `aos workspaces`, which manages the tenants of the deployment. */
 import { Argument, type Command } from 'commander';
-import type { Workspace, WorkspaceDetail, WorkspacesListResponse } from '../../client/src/api.ts';
+import type { Workspace, WorkspaceDetail } from '../../client/src/api.ts';
 import { readCredentials } from '../embedded/credentials.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { PLANS } from '../resources/workspaces/model.ts';
 import { explainProblem, openService, ServiceProblem } from './client.ts';
+import { asList, list, type ListOptions } from './listing.ts';
+import { CliError, oneLine, paint, print, printJson, shortTime } from './output.ts';
 import { addImportCommands } from './workspace-imports.ts';
 import { addExportCommands, exportWorkspace } from './workspace-exports.ts';
-import { CliError, oneLine, paint, print, printJson, printTable, shortTime } from './output.ts';
 
 interface Output {
   json?: boolean;
@@ -35,9 +36,9 @@ export function addWorkspaceCommands(program: Command): void {
   const workspaces = program.command('workspaces').description('tenants: make, see and take down workspaces');
   const json = (command: Command) => command.option('--json', 'print JSON');
   const id = () => new Argument('<id>', 'of the identity provider, acc_...');
-  json(workspaces.command('list', { isDefault: true }))
+  asList(workspaces.command('list', { isDefault: true }))
     .description('all of them, oldest first')
-    .action(list);
+    .action(listWorkspaces);
   json(workspaces.command('show').addArgument(id()))
     .description('one workspace; credentials in its config are masked')
     .action(show);
@@ -73,21 +74,22 @@ const planOf = ({ plan, plan_in_force: inForce }: Workspace): string =>
 const sayError = ({ error_code, error_message }: Workspace): string =>
   [error_code, error_message && oneLine(error_message)].filter(Boolean).join(': ');
 
-async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<WorkspacesListResponse>('GET', '/v1/workspaces');
-  if (json) return printJson(reply);
-  printTable<Workspace>(
-    reply.data,
-    [
-      { title: 'ID', value: (row) => row.identity_workspace_id },
-      { title: 'PLAN', value: planOf },
-      { title: 'STATUS', value: (row) => row.status, paint: (text, row) => paint(styleOf(row.status), text) },
-      { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
-      { title: 'ERROR', value: (row) => sayError(row) || '-' },
-    ],
-    'no workspaces; make one with: aos workspaces create acc_<name>',
+const listWorkspaces = (options: ListOptions) =>
+  list<Workspace>(
+    {
+      path: '/v1/workspaces',
+      columns: [
+        { title: 'ID', value: (row) => row.identity_workspace_id },
+        { title: 'CUSTOMER', value: (row) => row.customer_id, isWide: true },
+        { title: 'PLAN', value: planOf },
+        { title: 'STATUS', value: (row) => row.status, paint: (text, row) => paint(styleOf(row.status), text) },
+        { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
+        { title: 'ERROR', value: (row) => sayError(row) || '-' },
+      ],
+      empty: 'no workspaces; make one with: aos workspaces create acc_<name>',
+    },
+    options,
   );
-}
 
 const styleOf = (status: string) =>
   status === 'ready' ? 'green' : status === 'failed' ? 'red' : status === 'archived' ? 'gray' : 'cyan';

@@ -1,4 +1,4 @@
-/** Makes what operators see and set: the state of the deployment, flags, customers, and how long things are kept; and the search. */
+/** Makes what operators see and set: the state of the deployment, flags, customers, and how long things are kept. */
 import { createCrmService } from '../resources/crm-admin/service.ts';
 import { createCrmStore } from '../resources/crm-admin/store.ts';
 import { createCustomerService } from '../resources/customers/service.ts';
@@ -8,8 +8,6 @@ import { createFlagStore } from '../resources/feature-flags/store.ts';
 import { createRetention } from '../resources/retention/service.ts';
 import { createRetentionStore } from '../resources/retention/store.ts';
 import { fillSearch } from '../resources/search/store/backfill.ts';
-import { createSearchService } from '../resources/search/service.ts';
-import { createSearchStore } from '../resources/search/store/index.ts';
 import { createSystemService } from '../resources/system/service.ts';
 import { createSystemStore } from '../resources/system/store.ts';
 import { foldAllTallies } from '../resources/tallies/store.ts';
@@ -32,7 +30,6 @@ export function composeOperations({ config, log, db, temporal }: Runtime, { file
       log,
     }),
     retention: createRetention({ store: createRetentionStore(db), settings: config, log }),
-    search: createSearchService({ store: createSearchStore(db) }),
     /** What follows other rows: the counts of lists, and documents of what could not be searched yet. */
     async foldTallies(signal: AbortSignal): Promise<void> {
       await foldAllTallies(db, signal);

@@ -1,4 +1,4 @@
-/** Makes what a caller does with projects: templates, accepting projects, their events and gates. */
+/** Makes what a caller does with projects: templates, accepting projects, their events and gates; and the search, which finds them too. */
 import { createEventLogStore } from '../resources/event-log/store/read.ts';
 import { createEventService } from '../resources/events/service.ts';
 import { createEventStore } from '../resources/events/store.ts';
@@ -9,6 +9,8 @@ import { createOutlookStore } from '../resources/projects/outlook/store.ts';
 import { createProjectService } from '../resources/projects/service.ts';
 import { createScribe } from '../resources/run-texts/scribe.ts';
 import { createRunTextStore } from '../resources/run-texts/store.ts';
+import { createSearchService } from '../resources/search/service.ts';
+import { createSearchStore } from '../resources/search/store/index.ts';
 import { createTemplateService } from '../resources/templates/service.ts';
 import { createTemplateStore } from '../resources/templates/store.ts';
 import { createWebhookGateService } from '../resources/webhook-gates/service.ts';
@@ -29,6 +31,7 @@ export function composePipelines(
   const events = createEventStore(db);
   const texts = createRunTextStore(db);
   const templateStore = createTemplateStore(db);
+  const search = createSearchService({ store: createSearchStore(db) });
   const templates = createTemplateService({
     store: templateStore,
     agentExists: agents.isAgent,
@@ -39,11 +42,12 @@ export function composePipelines(
   return {
     stores: { templates: templateStore },
     templates,
+    search,
     events: createEventService({ store: events }),
     live: createLiveService({ store: createEventLogStore(db), texts, settings: config, log }),
     texts,
     scribe: createScribe({ store: texts, log }),
-    projects: createProjectService({ temporal, store: projects, events, starter, templates, log }),
+    projects: createProjectService({ temporal, store: projects, events, starter, templates, search, log }),
     projectOutlook: createProjectOutlook({ store: createOutlookStore(db), projects }),
     webhookGates: createWebhookGateService({ store: createWebhookGateStore(db) }),
   };

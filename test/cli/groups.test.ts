@@ -142,7 +142,32 @@ test('filters of runs', async () => {
   expect(await ids('--q', 'lemon')).toEqual([done]);
   expect(await ids('--from', '1h')).toEqual([failed, done]);
   expect(await ids('--to', '1h')).toEqual([]);
+  expect(await ids('--transport', 'cron')).toEqual([]);
+  expect(await ids('--transport', 'rest', '--status', 'failed')).toEqual([failed]);
+  expect(await ids('--min-cost', '1000')).toEqual([]);
   expect(await aos('runs', '--status', 'failed')).toMatch(/^RUN +AGENT +STATUS .*\n\S+ +writer +failed /);
+});
+
+// Guards: projects are narrowed down by status, workflow, words and time.
+test('filters of projects', async () => {
+  const spec = await file('lists.json', {
+    slug: 'lists',
+    title: 'Lists',
+    version: 1,
+    phases: [phaseSpec('one', [agentStep('write')])],
+  });
+  await aos('workflows', 'add', spec);
+  const start = async (brief: string) =>
+    JSON.parse(await aos('project', 'start', 'lists', '--brief', brief, '--json')).project_id;
+  const [lemon, pear] = [await start('Lemons'), await start('Pears')];
+  const ids = async (...args: string[]) =>
+    JSON.parse(await aos('project', 'list', '--json', ...args)).data.map((row: { id: string }) => row.id);
+  expect(await ids('--workflow', 'lists')).toEqual([pear, lemon]);
+  expect(await ids('--q', 'lemon')).toEqual([lemon]);
+  expect(await ids('--from', '1h', '--workflow', 'lists')).toEqual([pear, lemon]);
+  expect(await ids('--to', '1h')).toEqual([]);
+  expect(await aos('project', '--q', 'kumquat')).toBe('no such projects\n');
+  expect(await aos('project', '-o', 'wide')).toMatch(/^PROJECT .* PAUSED FOR .* TITLE/);
 });
 
 // Guards: errors of every kind have one shape, on standard error.

@@ -50,6 +50,28 @@ await describeConsole('projects and what waits', {}, (stage) => {
       expect(complaints).toEqual([]);
     });
 
+    // Guards: the list is narrowed down by words and age; the address holds it, and what is found by nothing says so.
+    test('a project is found by its words', async () => {
+      const make = (title: string) =>
+        stage.acme.cp('POST', '/v1/projects', { workflow_slug: 'blog-post', brief: BRIEF, title });
+      await make('Kumquats for all');
+      await make('Nothing of the kind');
+      const { tab, complaints, open } = await show();
+      await open('/projects');
+      const list = tab.getByRole('list', { name: 'Projects' });
+      await list.getByRole('link', { name: /Nothing of the kind/ }).waitFor();
+      await tab.getByLabel('Search projects by id or words').fill('kumq');
+      await list.getByRole('link', { name: /Nothing of the kind/ }).waitFor({ state: 'detached' });
+      await list.getByRole('link', { name: /Kumquats for all/ }).waitFor();
+      await tab.getByLabel('Age').selectOption('Last hour');
+      await tab.waitForURL(/\?q=kumq&hours=1$/);
+      await tab.getByRole('button', { name: 'Completed', exact: true }).click();
+      await tab.getByText('No project is like this').waitFor();
+      await tab.getByRole('button', { name: 'Show all' }).click();
+      await list.getByRole('link', { name: /Nothing of the kind/ }).waitFor();
+      expect(complaints).toEqual([]);
+    });
+
     // Guards: a gate on a phone, by keyboard: rejected with what should change, which is done, and asked again.
     test('a gate is rejected on a phone and comes again', async () => {
       const id = await started();

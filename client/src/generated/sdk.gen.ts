@@ -937,6 +937,8 @@ export const filesDownload = <ThrowOnError extends boolean = true>(options: Opti
 
 /**
  * List projects, newest first
+ *
+ * With `q`, `from` or `to` the newest 1,000 that match are listed and counted.
  */
 export const projectsList = <ThrowOnError extends boolean = true>(options: Options<ProjectsListData, ThrowOnError>): RequestResult<ProjectsListResponses, ProjectsListErrors, ThrowOnError, 'data'> => options.client.get<ProjectsListResponses, ProjectsListErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',
@@ -1322,7 +1324,7 @@ export const runArtifactsGet = <ThrowOnError extends boolean = true>(options: Op
 /**
  * Find runs, projects, artifacts, files and events of a workspace by their words or ids, the best first
  *
- * All words must be there, in whatever order. The first 50,000 characters of a text are searched. The newest 500 that match are ranked among each other; pages of older ones come after them.
+ * All words must be there, in whatever order. Events are those that say what went wrong (a tool that failed, a call of a model that was tried again or cut off, the error of a step) or what somebody said (feedback, comments, instructions). The first 50,000 characters of a text are searched. The newest 500 that match are ranked among each other; pages of older ones come after them.
  */
 export const searchFind = <ThrowOnError extends boolean = true>(options: Options<SearchFindData, ThrowOnError>): RequestResult<SearchFindResponses, SearchFindErrors, ThrowOnError, 'data'> => options.client.get<SearchFindResponses, SearchFindErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',

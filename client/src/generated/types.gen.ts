@@ -9970,6 +9970,18 @@ export type ProjectsListData = {
     query?: {
         status?: 'planning' | 'active' | 'paused' | 'completed' | 'abandoned';
         workflow_slug?: string;
+        /**
+         * Words of the title, the brief or the workflow, each found by its beginning, or an id
+         */
+        q?: string;
+        /**
+         * Started at this time or later
+         */
+        from?: string;
+        /**
+         * Started before this time
+         */
+        to?: string;
         owner_kind?: string;
         owner_id?: string;
         limit?: number;
@@ -12519,7 +12531,7 @@ export type SearchFindData = {
          */
         status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'planning' | 'active' | 'paused' | 'completed' | 'abandoned';
         /**
-         * Of a run, or of the run that saved the file
+         * Of a run, or of the run that saved the file or to which it happened
          */
         agent?: string;
         /**

@@ -6,12 +6,17 @@ import { useMemo, useRef } from 'react';
 import type { Wait } from '../api/types.ts';
 import { useInboxLive, waitsByProjectQuery } from '../features/inbox/queries.ts';
 import { KIND_WORDS } from '../features/inbox/words.ts';
-import { projectsQuery } from '../features/projects/queries.ts';
+import { asProjectQuery, projectsQuery } from '../features/projects/queries.ts';
 import { PROJECT_STATUSES, type Project } from '../features/projects/types.ts';
+import { parseProjectFilter, type ProjectFilters } from '../features/projects/view.ts';
+import { addressOf } from '../api/client.ts';
+import { AGES } from '../ui/ages.ts';
+import { Choice } from '../ui/choice.tsx';
 import { step, useKeys } from '../ui/keys.ts';
+import { SearchBox } from '../ui/search-box.tsx';
 import { useRefresh } from '../live/live.ts';
 import { Button, buttonClass } from '../ui/button.tsx';
-import { controlPlaneCurl, publicCurl } from '../ui/commands.ts';
+import { controlPlaneCurl, publicCurl, quoted } from '../ui/commands.ts';
 import { Command, CopyAs } from '../ui/copy.tsx';
 import { cx } from '../ui/cx.ts';
 import { Empty, Problem, Skeleton } from '../ui/empty.tsx';
@@ -24,13 +29,16 @@ import { Time, Took } from '../ui/time.tsx';
 const SAMPLE = { workflow_slug: 'blog-post', brief: 'Why small teams should write their decisions down' };
 
 export function ProjectsPage() {
-  const { status } = useSearch({ from: '/projects' });
+  const filters = useSearch({ from: '/projects' });
+  const { status, q, hours } = filters;
   const navigate = useNavigate({ from: '/projects' });
   const client = useQueryClient();
-  const query = useInfiniteQuery(projectsQuery(status));
+  const query = useInfiniteQuery(projectsQuery(filters));
   useRefresh(() => void client.invalidateQueries({ queryKey: ['projects', 'list'] }), { kinds: ['project'] });
   useInboxLive();
   const waits = useQuery(waitsByProjectQuery).data;
+  const change = (part: Partial<Record<keyof ProjectFilters, unknown>>) =>
+    void navigate({ search: parseProjectFilter({ ...filters, ...part }), replace: 'q' in part });
   const list = useRef<HTMLUListElement>(null);
   useKeys(useMemo(() => ({ j: () => step(list.current, 1), k: () => step(list.current, -1) }), []));
   const projects = query.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -39,10 +47,12 @@ export function ProjectsPage() {
     if (query.isPending) return <Skeleton rows={10} />;
     if (query.isError && projects.length === 0)
       return <Problem error={query.error} onRetry={() => void query.refetch()} />;
-    if (projects.length === 0 && status) {
+    if (projects.length === 0 && Object.keys(filters).length > 0) {
       return (
         <Empty
-          title={`No project is ${statusWord(status).toLowerCase()}`}
+          title={
+            status && !q && !hours ? `No project is ${statusWord(status).toLowerCase()}` : 'No project is like this'
+          }
           action={<Button onClick={() => void navigate({ search: {} })}>Show all</Button>}
         />
       );
@@ -77,8 +87,8 @@ export function ProjectsPage() {
       actions={
         <>
           <CopyAs
-            curl={controlPlaneCurl({ path: `/v1/projects${status ? `?status=${status}` : ''}` })}
-            aos="npx aos project list"
+            curl={controlPlaneCurl({ path: addressOf('/v1/projects', asProjectQuery(filters)) })}
+            aos={aosList(filters)}
           />
           <ForWriters>
             <Link to="/projects/new" className={buttonClass('primary')}>
@@ -88,6 +98,20 @@ export function ProjectsPage() {
         </>
       }
     >
+      <div className="flex flex-wrap gap-2 bg-surface px-4 pt-2">
+        <SearchBox
+          label="Search projects by id or words"
+          placeholder="Id, or words of the title or the brief"
+          text={q ?? ''}
+          onChange={(text) => change({ q: text })}
+        />
+        <Choice
+          label="Age"
+          value={String(hours ?? '')}
+          options={AGES}
+          onChange={(age) => change({ hours: age === '' ? undefined : Number(age) })}
+        />
+      </div>
       <div
         role="group"
         aria-label="Status"
@@ -98,7 +122,7 @@ export function ProjectsPage() {
             key={value ?? 'all'}
             type="button"
             aria-pressed={status === value}
-            onClick={() => void navigate({ search: value ? { status: value } : {} })}
+            onClick={() => change({ status: value })}
             className={cx(
               'flex min-h-7 items-center rounded-md border px-2 pointer-coarse:min-h-11',
               status === value ? 'border-strong bg-raised' : 'border-transparent hover:bg-raised',
@@ -119,6 +143,15 @@ export function ProjectsPage() {
     </Page>
   );
 }
+
+/** The same list from the command line. */
+const aosList = ({ q, status, hours }: ProjectFilters): string =>
+  [
+    'npx aos project list',
+    ...(q ? [`--q ${quoted(q)}`] : []),
+    ...(status ? [`--status ${status}`] : []),
+    ...(hours ? [`--from ${hours}h`] : []),
+  ].join(' ');
 
 const COLUMNS = 'sm:grid-cols-[7rem_minmax(0,1fr)_9rem_10rem_6rem_5.5rem]';
 

@@ -7,6 +7,9 @@ import type { EditPlan } from './edit-plans/model.ts';
 export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
+/** So many of the newest projects that match are found by words or between times. */
+export const MOST_FOUND = 1_000;
+
 /** Tasks and subtasks share these statuses. */
 export const TASK_STATUSES = [
   'pending',

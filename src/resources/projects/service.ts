@@ -13,9 +13,11 @@ import { orderPhases, type WorkflowSpec } from '../templates/model.ts';
 import type { NewProjectRequest, ProjectPatch, ProjectRequest } from './contract.ts';
 import type { ProjectEventRow, ProjectQuery } from './reads/contract.ts';
 import { uuid } from './ids.ts';
+import { MOST_FOUND } from './model.ts';
 import type { ProjectStarter } from './start.ts';
 import type { NewProject } from './store/create.ts';
 import type { ProjectStore } from './store/index.ts';
+import type { ProjectFilter } from './store/queries.ts';
 
 export type ProjectService = ReturnType<typeof createProjectService>;
 
@@ -43,7 +45,13 @@ export interface ProjectServiceDependencies {
   events: ProjectEvents;
   starter: ProjectStarter;
   templates: ProjectTemplates;
+  search: ProjectSearch;
   log: Log;
+}
+
+/** Finds projects by words, as the search over the workspace does. */
+interface ProjectSearch {
+  projectsWith(customerId: string, asked: ProjectFilter & { q: string }, most: number): Promise<string[]>;
 }
 
 const OWNER_KIND = 'internal';
@@ -57,7 +65,7 @@ const titleOf = (brief: string): string =>
 const listed = <Row>(data: Row[]) => ({ data, meta: { total: data.length } });
 
 export const createProjectService = (deps: ProjectServiceDependencies) => {
-  const { temporal, store, events, starter, templates, log } = deps;
+  const { temporal, store, events, starter, templates, search, log } = deps;
 
   const findProject = async ({ customerId }: Caller, projectId: string) =>
     found(await store.findProject(customerId, projectId));
@@ -164,13 +172,18 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
     get: findProject,
 
     async list({ customerId }: Caller, query: ProjectQuery) {
-      const { status, workflow_slug: workflowSlug, owner_kind, owner_id, limit, offset } = query;
+      const { status, workflow_slug: workflowSlug, owner_kind, owner_id, q, from, to, limit, offset } = query;
       // Every project of a workspace is owned by the workspace itself.
       const isOwn = (owner_kind ?? OWNER_KIND) === OWNER_KIND && (owner_id ?? customerId) === customerId;
-      const { rows, total } = isOwn
-        ? await store.listProjects(customerId, { status, workflowSlug }, { limit, offset })
-        : { rows: [], total: 0 };
-      return { data: rows, meta: { total, limit, offset } };
+      if (!isOwn) return { data: [], meta: { total: 0, limit, offset } };
+      const page = { limit, offset };
+      const filter = { status, workflowSlug, from, to };
+      const ids = q ? await search.projectsWith(customerId, { ...filter, q }, MOST_FOUND) : undefined;
+      const { rows, total } =
+        ids || from || to
+          ? await store.findProjects(customerId, { ...filter, ids }, page)
+          : await store.listProjects(customerId, filter, page);
+      return { data: rows, meta: { total, ...page } };
     },
 
     /** @returns the project as an API key sees it */

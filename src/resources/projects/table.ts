@@ -96,6 +96,8 @@ export const projects = pgTable(
     index('projects_by_workspace').on(t.customerId, t.seq),
     index('projects_by_status').on(t.customerId, t.status, t.seq),
     index('projects_by_template').on(t.customerId, t.workflowSlug, t.seq),
+    // It serves the list between two times.
+    index('projects_by_time').on(t.customerId, t.createdAt, t.seq),
     // Housekeeping looks in each workspace for projects that were accepted and are not known to be started.
     index('projects_unstarted')
       .on(t.customerId, t.startDueAt)

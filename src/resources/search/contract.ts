@@ -14,7 +14,12 @@ const SearchQuery = z.object({
     .describe('Words, each found by its beginning; `"a quoted text"` stands as it is, `-word` is not there; or an id'),
   kind: z.enum(SEARCH_KINDS).optional(),
   status: z.enum(SEARCH_STATUSES).optional().describe('Of a run or project; nothing else has one'),
-  agent: z.string().min(1).max(64).optional().describe('Of a run, or of the run that saved the file'),
+  agent: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('Of a run, or of the run that saved the file or to which it happened'),
   from: instant.optional().describe('Made at this time or later'),
   to: instant.optional().describe('Made before this time'),
   after: z.string().max(1_000).optional().describe('`next` of the page before'),
@@ -54,7 +59,9 @@ export const search = endpoint({
   credential: 'session',
   summary: 'Find runs, projects, artifacts, files and events of a workspace by their words or ids, the best first',
   description:
-    `All words must be there, in whatever order. The first ${SEARCHED_CHARACTERS.toLocaleString('en')} characters of a text are searched. ` +
+    'All words must be there, in whatever order. Events are those that say what went wrong (a tool that failed, a call of a model that was ' +
+    'tried again or cut off, the error of a step) or what somebody said (feedback, comments, instructions). ' +
+    `The first ${SEARCHED_CHARACTERS.toLocaleString('en')} characters of a text are searched. ` +
     `The newest ${RANKED} that match are ranked among each other; pages of older ones come after them.`,
   query: SearchQuery,
   status: 200,

@@ -7,7 +7,8 @@ import { RUN_STATUSES } from '../runs/model.ts';
  * - `project`: by its title and brief
  * - `artifact`: a version of what a phase made, by its content
  * - `file`: what a run saved, by its name
- * - `event`: by what it says: an error, feedback, a comment, an instruction
+ * - `event`: by what it says: of a project an error, feedback, a comment, an instruction; of a run a tool that failed, a call of a model that
+ *   was tried again or cut off
  *
  * All of them by their ids too, whole or by their beginnings.
  */

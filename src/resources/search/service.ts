@@ -1,7 +1,7 @@
 /** Finds what a caller's workspace has by words and ids. */
 import { Problem } from '../../platform/core/problem.ts';
 import type { SearchQuery } from './contract.ts';
-import { BEGINNING, cursorOf, placeOf, SEARCH_KINDS } from './model.ts';
+import { BEGINNING, cursorOf, placeOf, SEARCH_KINDS, type SearchStatus } from './model.ts';
 import type { SearchStore } from './store/index.ts';
 import { markHits, markQuery, parseWords } from './words.ts';
 
@@ -30,4 +30,24 @@ export const createSearchService = ({ store }: { store: SearchStore }) => ({
       meta: { limit, next: next && cursorOf(next) },
     };
   },
+
+  /** @returns the ids of the newest projects with these words, at most so many, newest first */
+  async projectsWith(
+    customerId: string,
+    { q, status, workflowSlug, from, to }: ProjectsAsked,
+    most: number,
+  ): Promise<string[]> {
+    const { tsquery } = parseWords(workflowSlug === undefined ? q : `${q} "${workflowSlug}"`);
+    if (tsquery === null) return [];
+    const marks = markQuery({ customerId, kinds: ['project'], status });
+    return store.newest({ customerId, words: tsquery, marks, shown: [], status, from, to }, most);
+  },
 });
+
+export interface ProjectsAsked {
+  q: string;
+  status?: SearchStatus | undefined;
+  workflowSlug?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}

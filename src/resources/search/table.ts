@@ -1,5 +1,5 @@
 /**
- * What can be searched: a document for each run, project, artifact, file and event, with its words. Triggers keep it (migration 0027),
+ * What can be searched: a document for each run, project, artifact, file and event, with its words. Triggers keep it (migrations 0027 and 0034),
  * in the statements that write what it is of; nothing else writes it but the backfill of what was there before.
  */
 import { customType, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
@@ -12,7 +12,7 @@ export const searchDocuments = pgTable(
   'search_documents',
   {
     kind: text('kind').$type<SearchKind>().notNull(),
-    /** The id of what it is of; of an event of `log_events` `log-<seq>`. */
+    /** The id of what it is of; of an event of `log_events` `log-<seq>`, of one of `run_events` `log-r<id>`. */
     subject: text('subject').notNull(),
     customerId: text('customer_id').notNull(),
     /** When it was made. */

@@ -212,6 +212,8 @@ describe('nobody finds', () => {
   });
 });
 
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+
 describe('the list', () => {
   let lister: Tenant;
   let ids: string[];
@@ -219,7 +221,15 @@ describe('the list', () => {
     lister = await service.tenant('acc_lister');
     for (const slug of ['one', 'two']) await makeTemplate(lister, spec({ slug, phases: [phase('draft')] }));
     ids = [];
-    for (const workflow_slug of ['one', 'two', 'one']) ids.unshift((await makeProject(lister, { workflow_slug })).id);
+    for (const [workflow_slug, title, brief] of [
+      ['one', 'Bees', 'A lemon for each.'],
+      ['two', 'A first one', 'Lemons and limes.'],
+      ['one', 'Lemon trees', 'Say it.'],
+    ])
+      ids.unshift((await makeProject(lister, { workflow_slug, title, brief })).id);
+    // The oldest was started on the day before.
+    await run(sql`update projects set created_at = created_at - interval '1 day' where id = ${itemAt(ids, 2)}`);
+    await run(sql`update search_documents set at = at - interval '1 day' where subject = ${itemAt(ids, 2)}`);
     await run(sql`update projects set status = 'paused', pause_reason = 'requested' where id = ${itemAt(ids, 0)}`);
     await run(sql`update tasks set status = 'stale' where project_id = ${itemAt(ids, 1)}`);
   });
@@ -255,13 +265,35 @@ describe('the list', () => {
     ['?owner_kind=internal&owner_id=lister', [0, 1, 2]],
     ['?owner_kind=person', []],
     ['?owner_id=acme', []],
+    ['?q=lemon', [0, 1, 2]],
+    ['?q=lemon%20trees', [0]],
+    ['?q=lemon&workflow_slug=one', [0, 2]],
+    ['?q=lemon&status=planning', [1, 2]],
+    ['?q=...', []],
+    [`?from=${hoursAgo(12)}`, [0, 1]],
+    [`?to=${hoursAgo(12)}`, [2]],
+    [`?from=${hoursAgo(48)}&to=${hoursAgo(12)}`, [2]],
+    [`?from=${hoursAgo(48)}&status=planning&workflow_slug=one`, [2]],
+    [`?q=lemon&from=${hoursAgo(12)}`, [0, 1]],
+    [`?q=lemon&to=${hoursAgo(12)}`, [2]],
   ])('takes %s', async (query, expected) => {
     expect(await list(query)).toMatchObject({ ids: expected.map((at) => ids[at]), meta: { total: expected.length } });
   });
 
-  test.each(['limit=0', 'limit=501', 'offset=-1', 'status=running', 'limit=x'])('refuses %s', async (query) => {
-    expect((await lister.cp('GET', `/v1/projects?${query}`)).status).toBe(422);
+  // Guards: what is found comes in pages too, and an id finds its project, whole and by its end.
+  test('finds in pages, and by ids', async () => {
+    expect(await list('?q=lemon&limit=1&offset=1')).toMatchObject({ ids: [ids[1]], meta: { total: 3, offset: 1 } });
+    expect(await list(`?q=${ids[0]}`)).toMatchObject({ ids: [ids[0]] });
+    expect(await list(`?q=${itemAt(ids, 0).slice(-6)}`)).toMatchObject({ ids: [ids[0]] });
+    expect((await acme.cp('GET', `/v1/projects?q=${ids[0]}`)).body.data).toEqual([]);
   });
+
+  test.each(['from=yesterday', 'to=1', 'limit=0', 'limit=501', 'offset=-1', 'status=running', 'limit=x'])(
+    'refuses %s',
+    async (query) => {
+      expect((await lister.cp('GET', `/v1/projects?${query}`)).status).toBe(422);
+    },
+  );
 });
 
 describe('a change', () => {

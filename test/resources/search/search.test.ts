@@ -17,6 +17,9 @@ interface Hit {
   id: string;
   title: string;
   status: string | null;
+  agent: string | null;
+  run_id: string | null;
+  project_id: string | null;
   created_at: string;
   highlights: { field: string; parts: { text: string; hit: boolean }[] }[];
 }
@@ -134,6 +137,31 @@ test('finds what events say', async () => {
   expect(await find('kumquat')).toEqual([]);
 });
 
+// Guards: what went wrong in a run is found although the run succeeded: a tool that failed, a call that was tried again. What went well is
+// not, and what is found goes with the run's events.
+test('finds what went wrong in a run', async () => {
+  const { run_id: id, status } = await tenant.run({
+    agent: 'analyst',
+    prompt: `Work it out. ${tool('calculator', { expression: '2 + quux' })} ${tool('calculator', { expression: '2 + 40' })}`,
+  });
+  expect(status).toBe('succeeded');
+  const asked = '"quux is not known" calculator';
+  const [failed, ...others] = await find(asked, { kind: 'event' });
+  expect(others).toEqual([]);
+  expect(failed).toMatchObject({ title: 'tool result failed', run_id: id, project_id: null, agent: 'analyst' });
+  const [message] = failed?.highlights.filter(({ field }) => field === 'message') ?? [];
+  expect(message?.parts.map(({ text }) => text).join('')).toMatch(/^calculator: quux is not known/);
+  expect(await ids('calculator', { agent: 'writer' })).toEqual([]);
+  expect((await ask({ q: asked }, other)).data).toEqual([]);
+
+  const { run_id: retried } = await tenant.run({ agent: 'analyst', prompt: 'Try it again. [[fail:1]]' });
+  const tries = await find('"model request failed"', { kind: 'event' });
+  expect(tries.map(({ run_id }) => run_id)).toContain(retried);
+
+  await rows(sql`delete from run_events where run_id = ${id}`);
+  expect(await find(asked, { kind: 'event' })).toEqual([]);
+});
+
 describe('many documents', () => {
   const MANY = RANKED + 30;
   const made = (n: number) => `made-${String(n).padStart(4, '0')}`;
@@ -186,7 +214,8 @@ describe('many documents', () => {
       select 'runs', max(id) from runs union all select 'projects', max(id) from projects
       union all select 'artifacts', (select id::text from artifacts order by id desc limit 1)
       union all select 'run_artifacts', (select id::text from run_artifacts order by id desc limit 1)
-      union all select 'project_events', max(id)::text from project_events`);
+      union all select 'project_events', max(id)::text from project_events
+      union all select 'run_events', max(id)::text from run_events`);
     const isOver = AbortSignal.abort();
     await fillSearch(service.runtime.db, isOver);
     expect(await ids('lemon')).toEqual([]);

@@ -3,18 +3,25 @@ import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/re
 import { get } from '../../api/client.ts';
 import type { CriticalPath, Estimate } from '../../api/types.ts';
 import { useRefresh } from '../../live/live.ts';
-import type { Artifact, Attempt, Phase, Project, ProjectStatus, Step, Workflow, WorkflowDetail } from './types.ts';
+import type { Artifact, Attempt, Phase, Project, Step, Workflow, WorkflowDetail } from './types.ts';
+import type { ProjectFilters } from './view.ts';
 
 const PAGE = 50;
 const path = (id: string) => `/v1/projects/${encodeURIComponent(id)}`;
 
-export const projectsQuery = (status?: ProjectStatus) =>
+/** @returns the filters as the service's query parameters */
+export const asProjectQuery = ({ hours, ...same }: ProjectFilters) => ({
+  ...same,
+  from: hours === undefined ? undefined : new Date(Date.now() - hours * 3_600_000).toISOString(),
+});
+
+export const projectsQuery = (filters: ProjectFilters = {}) =>
   infiniteQueryOptions({
-    queryKey: ['projects', 'list', status ?? null],
+    queryKey: ['projects', 'list', filters],
     queryFn: ({ pageParam, signal }) =>
       get<{ data: Project[]; meta: { total: number } }>(
         '/v1/projects',
-        { status, limit: PAGE, offset: pageParam },
+        { ...asProjectQuery(filters), limit: PAGE, offset: pageParam },
         signal,
       ),
     initialPageParam: 0,

@@ -1,10 +1,22 @@
 /** The state of the projects pages, as the address holds it. */
 import { PROJECT_STATUSES, type ProjectStatus } from './types.ts';
 
-export const parseProjectFilter = ({ status }: Record<string, unknown>): { status?: ProjectStatus } => {
+export interface ProjectFilters {
+  q?: string;
+  status?: ProjectStatus;
+  hours?: number;
+}
+
+export function parseProjectFilter({ q, status, hours }: Record<string, unknown>): ProjectFilters {
   const known = PROJECT_STATUSES.find((each) => each === status);
-  return known ? { status: known } : {};
-};
+  const text = typeof q === 'number' ? String(q) : q;
+  const age = Number(hours);
+  return {
+    ...(typeof text === 'string' && text.trim() !== '' && { q: text.slice(0, 200) }),
+    ...(known && { status: known }),
+    ...(Number.isInteger(age) && age >= 1 && age <= 8_760 && { hours: age }),
+  };
+}
 
 export interface ProjectView {
   phase?: string;

@@ -1,10 +1,12 @@
 /** Narrows a list of runs: by status, with counts, and by one box for an id or a text. The address holds all of it. */
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useId, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { Choice } from '../../ui/choice.tsx';
 import { cx } from '../../ui/cx.ts';
 import { count } from '../../ui/figures.ts';
-import { Icon } from '../../ui/icon.tsx';
+import { AGES } from '../../ui/ages.ts';
+import { SearchBox } from '../../ui/search-box.tsx';
 import { Status } from '../../ui/status.tsx';
 import { isFiltered, type RunFilters } from './filters.ts';
 import { agentsQuery, runCountsQuery } from './queries.ts';
@@ -15,13 +17,6 @@ interface FilterBarProps {
   onChange: (filters: RunFilters) => void;
 }
 
-const AGES = [
-  ['', 'Any age'],
-  ['1', 'Last hour'],
-  ['24', 'Last day'],
-  ['168', 'Last 7 days'],
-  ['720', 'Last 30 days'],
-] as const;
 const COSTS = [
   ['', 'Any cost'],
   ['0.01', '$0.01 or more'],
@@ -43,7 +38,12 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
   return (
     <div className="flex flex-col gap-2 border-b bg-surface px-4 py-2">
       <div className="flex flex-wrap items-center gap-2">
-        <SearchBox text={filters.q ?? ''} onChange={(q) => change({ q })} />
+        <SearchBox
+          label="Search runs by id or text"
+          placeholder="Id, or a text of the prompt"
+          text={filters.q ?? ''}
+          onChange={(q) => change({ q })}
+        />
         <Button className="sm:hidden" aria-expanded={areShown} onClick={() => setShown(!areShown)}>
           {narrowing > 0 ? `Filters, ${narrowing} set` : 'Filters'}
         </Button>
@@ -80,73 +80,6 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
       </div>
       <StatusTabs agent={filters.agent} status={filters.status} onChange={(status) => change({ status })} />
     </div>
-  );
-}
-
-function SearchBox({ text, onChange }: { text: string; onChange: (text: string) => void }) {
-  const [written, setWritten] = useState(text);
-  const [from, setFrom] = useState(text);
-  if (from !== text) {
-    // The address changed by another way than this box: by Back, a link or Clear.
-    setFrom(text);
-    setWritten(text);
-  }
-  useEffect(() => {
-    if (written === text) return undefined;
-    const timer = setTimeout(() => {
-      setFrom(written);
-      onChange(written);
-    }, 250);
-    return () => clearTimeout(timer);
-  }, [written, text, onChange]);
-  return (
-    <label className="relative min-w-48 flex-1">
-      <span className="sr-only">Search runs by id or text</span>
-      <Icon name="search" className="absolute top-1/2 left-2.5 -translate-y-1/2 text-soft" />
-      <input
-        data-search
-        type="search"
-        className="field w-full pl-8"
-        placeholder="Id, or a text of the prompt"
-        value={written}
-        onChange={({ target }) => setWritten(target.value)}
-      />
-    </label>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  options: readonly (readonly [value: string, label: string])[];
-  onChange: (value: string) => void;
-}
-
-function Choice({ label, value, options, onChange }: ChoiceProps) {
-  const id = useId();
-  // A value from an old link is shown although it is no longer one of the options.
-  const all = options.some(([known]) => known === value) ? options : [...options, [value, value] as const];
-  return (
-    <span>
-      <label htmlFor={id} className="sr-only">
-        {label}
-      </label>
-      <select
-        id={id}
-        className={cx(
-          'field w-full pr-6 sm:w-auto sm:max-w-44',
-          value !== '' && 'border-accent font-medium text-accent',
-        )}
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-      >
-        {all.map(([known, word]) => (
-          <option key={known} value={known}>
-            {word}
-          </option>
-        ))}
-      </select>
-    </span>
   );
 }
 

@@ -7,6 +7,7 @@ import {
   ACTOR_KINDS,
   EVENT_CATEGORIES,
   EVENT_LEVELS,
+  MOST_FOUND,
   PROJECT_STATUSES,
   TASK_KINDS,
   TOPICS,
@@ -50,9 +51,19 @@ const ProjectCost = z
   })
   .meta({ id: 'ProjectCost' });
 
+const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
 const ProjectQuery = z.object({
   status: z.enum(PROJECT_STATUSES).optional(),
   workflow_slug: z.string().max(200).optional(),
+  q: z
+    .string()
+    .trim()
+    .max(200)
+    .optional()
+    .describe('Words of the title, the brief or the workflow, each found by its beginning, or an id'),
+  from: Instant.optional().describe('Started at this time or later'),
+  to: Instant.optional().describe('Started before this time'),
   owner_kind: z.string().max(200).optional(),
   owner_id: z.string().max(200).optional(),
   limit: limit(500, 50),
@@ -69,6 +80,7 @@ export const listProjects = endpoint({
   path: '/v1/projects',
   credential: 'session',
   summary: 'List projects, newest first',
+  description: `With \`q\`, \`from\` or \`to\` the newest ${MOST_FOUND.toLocaleString('en')} that match are listed and counted.`,
   query: ProjectQuery,
   status: 200,
   reply: pageReply(Project),

@@ -9,7 +9,7 @@ import type { ProjectInput } from '../../../../workflows/project/messages.ts';
 import { countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
 import type { GateKind } from '../../templates/model.ts';
-import type { BoardPhase, ProjectStatus, TaskStatus } from '../model.ts';
+import { MOST_FOUND, type BoardPhase, type ProjectStatus, type TaskStatus } from '../model.ts';
 import { PROJECT, spentOf } from './project-columns.ts';
 
 const TASK = sql`
@@ -38,6 +38,8 @@ const ARTIFACT = sql`
 export interface ProjectFilter {
   status?: ProjectStatus | undefined;
   workflowSlug?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
 }
 
 export async function listProjects(
@@ -62,6 +64,28 @@ export async function listProjects(
       order by p.seq desc limit ${limit} offset ${start.offset}) p
     order by p.seq desc`);
   return { rows, total: await countRows(db, tallied) };
+}
+
+/** Finds projects between times or of these ids. That is not tallied, so it is counted, and only so far. */
+export async function findProjects(
+  db: Database,
+  customerId: string,
+  { status, workflowSlug, from, to, ids }: ProjectFilter & { ids: readonly string[] | undefined },
+  { limit, offset }: { limit: number; offset: number },
+) {
+  const found = await db.rows<{ id: string }>(sql`
+    select p.id from projects p where p.customer_id = ${customerId}
+      ${ids === undefined ? sql`` : sql`and p.id = any(${sql.param(ids)}::text[])`}
+      ${status === undefined ? sql`` : sql`and p.status = ${status}`}
+      ${workflowSlug === undefined ? sql`` : sql`and p.workflow_slug = ${workflowSlug}`}
+      ${from === undefined ? sql`` : sql`and p.created_at >= ${from.toISOString()}::timestamptz`}
+      ${to === undefined ? sql`` : sql`and p.created_at < ${to.toISOString()}::timestamptz`}
+    order by p.created_at desc, p.seq desc limit ${MOST_FOUND}`);
+  const page = found.slice(offset, offset + limit).map(({ id }) => id);
+  const rows = await db.rows<ProjectRow>(sql`
+    select ${PROJECT} from projects p where p.customer_id = ${customerId} and p.id = any(${sql.param(page)}::text[])
+    order by p.created_at desc, p.seq desc`);
+  return { rows, total: found.length };
 }
 
 export async function findProject(db: Database, customerId: string, projectId: string) {

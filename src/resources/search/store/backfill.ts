@@ -9,6 +9,8 @@ interface Source {
   key: 'text' | 'uuid' | 'bigint';
   /** `insert` of the documents of the relation `batch`. */
   write: SQL;
+  /** Only these of its rows have a document. */
+  only?: SQL;
 }
 
 const documents = (kind: string, at: string, words: string, more = ''): SQL =>
@@ -31,6 +33,13 @@ const SOURCES: Readonly<Record<string, Source>> = {
       `where text_of_event(batch.payload) <> ''`,
     ),
   },
+  run_events: {
+    key: 'bigint',
+    write: sql.raw(`insert into search_documents (kind, subject, customer_id, at, words)
+      select 'event', 'log-r' || e.id, e.customer_id, e.ts, search_words_of(e)
+      from batch join run_events e on e.id = batch.id on conflict do nothing`),
+    only: sql`r.status in ('failed', 'aborted') and r.event_type in ('tool_result', 'claude_request')`,
+  },
 };
 
 /** How many kinds of things are yet to be done; it is not late, however long it takes. */
@@ -40,25 +49,27 @@ export const SEARCH_BEHIND = {
 };
 
 /**
- * The rows are locked, so that none is deleted between the look at it and its document. Of two processes one finds the turn taken, and
+ * Those that get a document are locked, so that none is deleted between the look at it and its document. Of two processes one finds the turn taken, and
  * nothing to do.
  */
-const takeBatch = (name: string, { key, write }: Source): SQL => {
+const takeBatch = (name: string, { key, write, only = sql`true` }: Source): SQL => {
   const table = sql.identifier(name);
   const type = sql.raw(key);
   return sql`
     with turn as materialized (
       select up_to from search_backfills where source = ${name} for update skip locked
+    ), looked_at as materialized (
+      select r.id from ${table} r where r.id <= (select up_to::${type} from turn) order by r.id desc limit ${BATCH} + 1
     ), batch as materialized (
-      select r.* from ${table} r where r.id <= (select up_to::${type} from turn) order by r.id desc limit ${BATCH} + 1 for key share
+      select r.* from ${table} r where r.id in (select id from looked_at) and ${only} order by r.id desc for key share
     ), written as (${write}), moved as (
-      update search_backfills set up_to = (select id::text from batch order by id limit 1)
-      where source = ${name} and (select count(*) from batch) > ${BATCH}
+      update search_backfills set up_to = (select id::text from looked_at order by id limit 1)
+      where source = ${name} and (select count(*) from looked_at) > ${BATCH}
     ), done as (
       delete from search_backfills
-      where source = ${name} and exists (select from turn) and (select count(*) from batch) <= ${BATCH}
+      where source = ${name} and exists (select from turn) and (select count(*) from looked_at) <= ${BATCH}
     )
-    select count(*)::int as rows from batch`;
+    select count(*)::int as rows from looked_at`;
 };
 
 /** @returns how many rows were looked at */

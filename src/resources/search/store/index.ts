@@ -53,6 +53,12 @@ type FoundRow = { [Column in keyof SearchHit]: SearchHit[Column] | null } & {
 const BEFORE = 60;
 const EXCERPT = 240;
 const NOTHING = sql``;
+
+/** The documents that are asked for, as `d`. */
+const matching = ({ customerId, words, marks, from, to }: Asked): SQL => sql`
+  search_documents d where d.customer_id = ${customerId} and d.words @@ (${marks}::tsquery && ${words}::tsquery)
+    ${from === undefined ? NOTHING : sql`and d.at >= ${from.toISOString()}::timestamptz`}
+    ${to === undefined ? NOTHING : sql`and d.at < ${to.toISOString()}::timestamptz`}`;
 const micros = (column: SQL): SQL => sql`(extract(epoch from ${column}) * 1000000)::bigint::text`;
 const instantOf = (at: string): SQL => sql`(timestamptz 'epoch' + ${at}::bigint * interval '1 microsecond')`;
 
@@ -83,24 +89,28 @@ const subjects = (customerId: string): SQL => sql`
   select p.subject, e.kind || ' ' || replace(e.topic, '_', ' '), null, null, e.run_id, e.project_id, array['event', 'message'],
     array[replace(e.topic, '_', ' '), text_of_event(e.payload)]
   from log_events e
-  where p.subject like 'log-%' and e.customer_id = ${customerId} and e.ts = p.at and 'log-' || e.seq = p.subject`;
+  where p.subject like 'log-%' and p.subject not like 'log-r%' and e.customer_id = ${customerId} and e.ts = p.at and 'log-' || e.seq = p.subject
+  union all
+  select e.id::text, title_of_run_event(e.event_type, e.status), null, r.agent, e.run_id, a.project_id, array['event', 'message'],
+    array[title_of_run_event(e.event_type, e.status), text_of_run_event(e.payload)]
+  from run_events e join runs r on r.id = e.run_id and r.customer_id = e.customer_id
+    left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
+  where e.id = case when p.kind = 'event' and p.subject like 'log-r%' then substr(p.subject, 6)::bigint end and e.customer_id = ${customerId}`;
 
 export const createSearchStore = (db: Database) => ({
   /** The newest documents that match are ranked among each other; a page is of those, in the order of rank, then of time. */
   async search(
-    { customerId, words, marks, shown, status, from, to }: Asked,
+    asked: Asked,
     { newest, after }: SearchPlace,
     limit: number,
   ): Promise<{ hits: SearchHit[]; next: SearchPlace | null }> {
+    const { customerId, words, shown, status } = asked;
     const pattern = patternOf(shown);
     const rows = await db.rows<FoundRow>(sql`
       with candidates as materialized (
         select d.kind, d.subject, d.at, ts_rank(d.words, ${words}::tsquery, 1)::float8 as rank
-        from search_documents d
-        where d.customer_id = ${customerId} and d.words @@ (${marks}::tsquery && ${words}::tsquery)
+        from ${matching(asked)}
           ${newest === null ? NOTHING : sql`and (d.at, d.subject) ${after === null ? sql`<` : sql`<=`} (${instantOf(newest.at)}, ${newest.id})`}
-          ${from === undefined ? NOTHING : sql`and d.at >= ${from.toISOString()}::timestamptz`}
-          ${to === undefined ? NOTHING : sql`and d.at < ${to.toISOString()}::timestamptz`}
         order by d.at desc, d.subject desc limit ${RANKED}
       ), page as (
         select * from candidates c
@@ -139,6 +149,14 @@ export const createSearchStore = (db: Database) => ({
       return { hits, next: { newest: after === null ? rankedFrom : newest, after: { rank, at, id } } };
     }
     return { hits, next: candidates === RANKED ? { newest: oldest, after: null } : null };
+  },
+
+  /** @returns the subjects of the newest documents that are asked for, newest first */
+  async newest(asked: Asked, most: number): Promise<string[]> {
+    const rows = await db.rows<{ subject: string }>(
+      sql`select d.subject from ${matching(asked)} order by d.at desc, d.subject desc limit ${most}`,
+    );
+    return rows.map(({ subject }) => subject);
   },
 });
 
