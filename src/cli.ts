@@ -1,7 +1,6 @@
 /** `aos`: the command line. Each command loads what it needs when it is called, so that `--help` is instant. */
-import { CliError, paint, printAside } from './cli/output.ts';
-import { createProgram } from './cli/program.ts';
-import { ConfigError, loadEnvFile } from './platform/core/config.ts';
+import { runCommand } from './cli/run-command.ts';
+import { loadEnvFile } from './platform/core/config.ts';
 
 loadEnvFile();
 
@@ -11,12 +10,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-try {
-  await createProgram().parseAsync();
-} catch (error) {
-  const isExpected = error instanceof CliError || error instanceof ConfigError;
-  const message =
-    error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
-  printAside(`${paint('red', 'error:')} ${message}`);
-  process.exitCode = 1;
-}
+process.exitCode = (await runCommand(process.argv.slice(2))) || process.exitCode;

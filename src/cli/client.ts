@@ -6,7 +6,7 @@ import { readCredentials, readKeptSession } from '../embedded/credentials.ts';
 import { errorCodeOf, errorOf } from '../platform/core/causes.ts';
 import { fieldsOf } from '../platform/core/record.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
-import { CliError } from './output.ts';
+import { CliError, oneLine } from './output.ts';
 
 /** The service answered with a problem. */
 export class ServiceProblem extends CliError {
@@ -102,7 +102,8 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
     }
     const text = await response.text();
     if (!response.ok) {
-      const message = `${method} ${path}: ${response.status} ${explainProblem(text)}`;
+      const answer = `${method} ${path}: ${response.status} ${explainProblem(text)}`;
+      const message = response.status === 401 ? `${refusedOf(headers)} (${answer})` : answer;
       throw new ServiceProblem(response.status, message, detailOf(text));
     }
     return (text ? JSON.parse(text) : undefined) as T;
@@ -133,6 +134,12 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
   };
 }
 
+/** @returns what to do where the credential of these headers does not count */
+const refusedOf = ({ authorization }: Record<string, string>): string =>
+  authorization === undefined
+    ? 'the session does not count: use `aos login`, or set AOS_SESSION'
+    : 'the API key does not count: set AOS_API_KEY; `aos keys create` makes one';
+
 /** A form sets its own content type. */
 const isJson = (body: unknown): boolean => body !== undefined && !(body instanceof FormData);
 
@@ -148,7 +155,9 @@ function explainNoAnswer(baseUrl: string, error: unknown): string {
 
 function detailOf(body: string): unknown {
   try {
-    return fieldsOf(JSON.parse(body)).detail;
+    // The browser proxy names what it refuses `error`.
+    const { detail, error } = fieldsOf(JSON.parse(body));
+    return detail ?? error;
   } catch {
     return undefined;
   }
@@ -157,7 +166,7 @@ function detailOf(body: string): unknown {
 /** @returns the `{detail}` of an answer as a text, whatever form it has */
 export function explainProblem(body: string): string {
   const detail = detailOf(body);
-  if (detail === undefined) return body.slice(0, 200);
+  if (detail === undefined) return oneLine(body).slice(0, 200);
   if (typeof detail === 'string') return detail;
   if (!Array.isArray(detail)) return JSON.stringify(detail);
   return detail

@@ -1,5 +1,6 @@
 /**
- * Adds `aos doctor`, which checks each thing that the service needs and says what to do about each that is not right.
+ * Adds `aos doctor`, which checks each thing that the service needs, asks the running service what it has, and says what to do
+ * about each that is not right.
  */
 import type { Command } from 'commander';
 import { execFile } from 'node:child_process';
@@ -16,6 +17,7 @@ import { errorCodeOf, messageOf } from '../platform/core/causes.ts';
 import { tokenPriceIn } from '../platform/core/server-price.ts';
 import { createPrices } from '../platform/models/prices.ts';
 import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.ts';
+import { examineService } from './doctor-service.ts';
 import { MODEL_SETTINGS, modelsIn } from './models.ts';
 import { paintStatus, print, printJson } from './output.ts';
 
@@ -30,7 +32,9 @@ export interface CheckResult {
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check what the service needs and say how to mend what is wrong; exit code 1 if anything is')
+    .description(
+      'check what the service needs, ask the running one how it is, and say how to mend what is wrong; exit code 1 if anything is',
+    )
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const findings = await examine(process.env);
@@ -40,9 +44,11 @@ export function addDoctorCommand(program: Command): void {
     });
 }
 
+const WIDTH = 24;
+
 function printFinding({ check, status, detail, mend }: CheckResult): void {
-  print(`${paintStatus(status, 9)}${check.padEnd(18)}${detail}`);
-  if (mend) print(`${' '.repeat(27)}-> ${mend}`);
+  print(`${paintStatus(status, 9)}${check.padEnd(WIDTH)}${detail}`);
+  if (mend) print(`${' '.repeat(9 + WIDTH)}-> ${mend}`);
 }
 
 const ok = (check: string, detail: string): CheckResult => ({ check, status: 'ok', detail });
@@ -64,7 +70,10 @@ async function examine(env: NodeJS.ProcessEnv): Promise<CheckResult[]> {
     examinePostgres(env),
     config ? examinePorts(config, env, dataDir) : [],
   ]);
-  return [examineNode(), ...finding, ...slow.flat(), examineModels(env), ...examinePrice(env)];
+  const { findings, toldModels } = await examineService(env);
+  // What runs knows what it has; the settings of this terminal say only what another start would have.
+  const models = toldModels ? [] : [examineModels(env), ...examinePrice(env)];
+  return [examineNode(), ...finding, ...slow.flat(), ...models, ...findings];
 }
 
 function examineNode(): CheckResult {

@@ -48,7 +48,8 @@ Examples:
   aos project start blog-post --brief "Why small teams should write things down" --watch
   aos doctor                                  find out what is wrong`,
     )
-    .showHelpAfterError('(aos --help lists the commands)');
+    .showHelpAfterError('(aos --help lists the commands)')
+    .exitOverride();
   addStartCommand(program);
   addDemoCommand(program);
   addRunCommands(program);

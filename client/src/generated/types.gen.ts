@@ -3159,6 +3159,10 @@ export type SystemInfo = {
          * Model ids that agents can name without a credential of their own
          */
         available: Array<string>;
+        /**
+         * Those of them whose price is not known: with a budget or cap their calls are refused
+         */
+        unpriced: Array<string>;
     };
     embedding: {
         model: string;
@@ -3192,6 +3196,10 @@ export type SystemInfo = {
     operations?: {
         started_at: string;
         temporal_namespace: string;
+        /**
+         * Host and port; null: not told
+         */
+        temporal_address: string | null;
         task_queues: Array<string>;
         files: 'local' | 's3';
         mail: 'log' | 'smtp';
@@ -3200,6 +3208,19 @@ export type SystemInfo = {
         container_tools: string;
         log_level: string;
         public_visibility: boolean;
+        /**
+         * Where people and their browsers reach it; null: not set
+         */
+        base_url: string | null;
+        extensions: Array<string>;
+        /**
+         * Chores of housekeeping that are more than two minutes behind
+         */
+        late: Array<{
+            chore: string;
+            due: number;
+            overdue_s: number;
+        }>;
     };
 };
 

@@ -168,7 +168,7 @@ export interface Models {
   /** @throws ModelFailure; rethrows the abort when `signal` fires */
   call(call: ModelCall): Promise<ModelReply>;
   /** @returns US dollars as a decimal string; null where no price is known */
-  price(resolved: ResolvedModel, usage: TokenUsage, terms?: PriceTerms): string | null;
+  price(resolved: Pick<ResolvedModel, 'model' | 'provider'>, usage: TokenUsage, terms?: PriceTerms): string | null;
   /** Reads the operator's price file anew. @throws Error that names the file and the entry; the old prices stay */
   reloadPrices(): void;
   countTokens(text: string): Promise<number>;

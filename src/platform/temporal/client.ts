@@ -15,6 +15,8 @@ export interface Temporal {
   connection: NativeConnection;
   client: Client;
   namespace: string;
+  /** Host and port of its frontend. */
+  address?: string | undefined;
   /** Workers use the same one: what one side seals, the other opens. */
   dataConverter: DataConverter;
   /** The SDK shows its counts at this address, which only this machine can reach. */
@@ -54,7 +56,9 @@ export async function connectTemporal(
         dataConverter,
         interceptors: { workflow: [tracingClient] },
       });
-      return { connection, client, namespace, dataConverter, metricsUrl, close: () => closeUnlessHeld(connection) };
+      const { address } = connectionOptions;
+      const close = () => closeUnlessHeld(connection);
+      return { connection, client, namespace, address, dataConverter, metricsUrl, close };
     } catch (error) {
       if (performance.now() + waitMs > deadline) throw error;
       log.info({ address: connectionOptions.address }, 'waiting for the Temporal frontend');

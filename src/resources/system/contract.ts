@@ -44,6 +44,9 @@ const SystemInfo = z
     models: z.object({
       providers: z.array(z.string()).describe('Of the deployment; a workspace may have credentials of its own'),
       available: z.array(z.string()).describe('Model ids that agents can name without a credential of their own'),
+      unpriced: z
+        .array(z.string())
+        .describe('Those of them whose price is not known: with a budget or cap their calls are refused'),
     }),
     embedding: z.object({ model: z.string(), dimensions: z.int() }),
     plan: z.object({
@@ -64,6 +67,7 @@ const SystemInfo = z
       .object({
         started_at: Timestamp,
         temporal_namespace: z.string(),
+        temporal_address: z.string().nullable().describe('Host and port; null: not told'),
         task_queues: z.array(z.string()),
         files: z.enum(['local', 's3']),
         mail: z.enum(['log', 'smtp']),
@@ -72,6 +76,11 @@ const SystemInfo = z
         container_tools: z.string(),
         log_level: z.string(),
         public_visibility: z.boolean(),
+        base_url: z.string().nullable().describe('Where people and their browsers reach it; null: not set'),
+        extensions: z.array(z.string()),
+        late: z
+          .array(z.object({ chore: z.string(), due: z.int(), overdue_s: z.int() }))
+          .describe('Chores of housekeeping that are more than two minutes behind'),
       })
       .optional()
       .describe('Shown to the workspace that operates the deployment'),

@@ -28,7 +28,7 @@ interface SystemDependencies {
   temporal: Temporal;
   files: FileStore;
   disk: Disk;
-  models: Pick<Models, 'embedding' | 'reloadPrices'>;
+  models: Pick<Models, 'embedding' | 'reloadPrices' | 'price'>;
   mcp: Pick<McpPool, 'operators' | 'replaceOperators'>;
   config: Config;
   log: Log;
@@ -37,11 +37,15 @@ interface SystemDependencies {
 type Reloaded = 'model_prices' | 'mcp_servers' | 'log_level';
 
 const JSON_BODY_BYTES = 1024 * 1024;
+/** The alert of the same says so too (`deploy/observability/alerts.yml`). */
+const LATE_S = 120;
+const SOME_USAGE = { inputTokens: 1_000, outputTokens: 1_000 };
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
 
 export function createSystemService({ store, temporal, files, disk, models, mcp, config, log }: SystemDependencies) {
   const startedAt = new Date();
-  const providers = configuredProviders(deploymentCredentials(config));
+  const credentials = deploymentCredentials(config);
+  const providers = configuredProviders(credentials);
   const available = [
     ...MODELS.filter(({ provider }) => providers.includes(provider)).map(({ id }) => id),
     ...(providers.includes('openai-compatible') ? [config.OPENAI_COMPATIBLE_MODEL] : []),
@@ -67,7 +71,7 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
         node: process.versions.node,
         surfaces: config.SURFACES,
         billing_mode: config.BILLING_MODE,
-        models: { providers, available },
+        models: { providers, available, unpriced: available.filter(isUnpriced) },
         embedding: models.embedding,
         plan: {
           plan,
@@ -83,7 +87,7 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
           run_tokens: config.RUN_MAX_TOKENS,
           run_detail_ttl_s: Math.floor(config.RUN_DETAIL_TTL / 1_000),
         },
-        ...(can(caller, 'deployment.inspect') && { operations: operations() }),
+        ...(can(caller, 'deployment.inspect') && { operations: await operations() }),
       };
     },
 
@@ -115,10 +119,20 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
     },
   };
 
-  function operations() {
+  function isUnpriced(model: string): boolean {
+    const ofCatalogue = MODELS.find(({ id, provider }) => id === model && providers.includes(provider))?.provider;
+    const provider = ofCatalogue ?? (model === 'offline' ? 'offline' : 'openai-compatible');
+    return (
+      models.price({ model, provider }, SOME_USAGE, { ofServer: credentials['openai-compatible']?.price }) === null
+    );
+  }
+
+  async function operations() {
+    const behind = await store.choresBehind();
     return {
       started_at: startedAt,
       temporal_namespace: temporal.namespace,
+      temporal_address: temporal.address ?? null,
       task_queues: queues,
       files: config.FILES_S3_BUCKET ? ('s3' as const) : ('local' as const),
       mail: config.SMTP_URL ? ('smtp' as const) : ('log' as const),
@@ -127,6 +141,11 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
       container_tools: config.TOOLS_CONTAINER,
       log_level: log.level,
       public_visibility: config.PUBLIC_VISIBILITY,
+      base_url: config.BASE_URL ?? null,
+      extensions: [...config.EXTENSIONS],
+      late: behind
+        .filter(({ overdueS }) => overdueS > LATE_S)
+        .map(({ chore, due, overdueS }) => ({ chore, due, overdue_s: Math.round(overdueS) })),
     };
   }
 }

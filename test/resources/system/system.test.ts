@@ -40,10 +40,7 @@ afterAll(async () => {
 const reload = (body?: unknown) => operator.cp('POST', '/v1/system/reload', body);
 /** Of a million tokens. */
 const price = () =>
-  service.services.models.price(
-    { model: 'offline', provider: 'offline' } as Parameters<typeof service.services.models.price>[0],
-    { inputTokens: 1_000_000, outputTokens: 0 },
-  );
+  service.services.models.price({ model: 'offline', provider: 'offline' }, { inputTokens: 1_000_000, outputTokens: 0 });
 const operators = () => service.services.mcp.operators;
 
 // Guards: everybody can read what holds for them; how the deployment is run is for the operator.
@@ -56,7 +53,7 @@ test('tells what the deployment is', async () => {
       node: process.versions.node,
       surfaces: 'all',
       billing_mode: 'internal_noop',
-      models: { providers: [], available: ['offline'] },
+      models: { providers: [], available: ['offline'], unpriced: [] },
       embedding: { model: expect.any(String), dimensions: 512 },
       plan: {
         plan: 'free',
@@ -69,7 +66,15 @@ test('tells what the deployment is', async () => {
   ]);
   const { body: full } = await operator.cp('GET', '/v1/system/info');
   expect(full.plan.caps.runs_per_day).toBeNull();
-  expect(full.operations).toMatchObject({ files: 'local', mail: 'log', mcp_servers: ['kept', 'changed', 'gone'] });
+  expect(full.operations).toMatchObject({
+    files: 'local',
+    mail: 'log',
+    mcp_servers: ['kept', 'changed', 'gone'],
+    temporal_address: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    base_url: null,
+    extensions: [],
+    late: [],
+  });
   expect(JSON.stringify(full)).not.toMatch(/sesame|-of-the-tests|postgres:/);
 });
 

@@ -1,0 +1,153 @@
+/** Asks the running service what it is configured with and how it is, for `aos doctor`. What it says has no secret. */
+import { createRequire } from 'node:module';
+import type { SystemHealth, SystemInfo } from '../../client/src/api.ts';
+import { messageOf } from '../platform/core/causes.ts';
+import { createServiceClient, findService, ServiceProblem, startLine, type ServiceClient } from './client.ts';
+import type { CheckResult } from './doctor.ts';
+import { MODEL_SETTINGS } from './models.ts';
+
+type Operations = NonNullable<SystemInfo['operations']>;
+
+const OPERATIONS = 'docs/operate/operations.md';
+const { version: OWN_VERSION } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
+const ok = (check: string, detail: string): CheckResult => ({ check, status: 'ok', detail });
+const warning = (check: string, detail: string, mend: string): CheckResult => ({
+  check,
+  status: 'warning',
+  detail,
+  mend,
+});
+const failed = (check: string, detail: string, mend: string): CheckResult => ({
+  check,
+  status: 'failed',
+  detail,
+  mend,
+});
+
+/** What to do about a part of its health that is not well. */
+const PART_MENDS: Readonly<Record<string, string>> = {
+  postgres: 'start the database, or correct DATABASE_URL; the log of the service has what it said',
+  temporal:
+    'start Temporal, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE; the log of the service has what it said',
+  'workers.version': 'aos deployments list, then aos deployments set-current <build id>',
+  files: 'see that DATA_DIR, or the bucket of FILES_S3_BUCKET, can be written to',
+  disk: 'free at least 1 GB on the disk of DATA_DIR',
+  mail: 'start the mail server, or correct SMTP_URL',
+  billing: 'set STRIPE_SECRET_KEY, or another BILLING_MODE',
+};
+const mendOf = (part: string): string =>
+  PART_MENDS[part] ??
+  (part.startsWith('workers.')
+    ? 'start a worker (node src/worker.ts) with the TASK_QUEUE_PREFIX and WORKER_QUEUES of the service'
+    : `the log of the service says more; ${OPERATIONS} has what to do`);
+
+export interface ServiceFindings {
+  findings: CheckResult[];
+  /** It told which models it has, so nobody needs to guess from the settings of this terminal. */
+  toldModels: boolean;
+}
+
+export async function examineService(env: NodeJS.ProcessEnv): Promise<ServiceFindings> {
+  const start = startLine(env.DATA_DIR || '.data');
+  const address = await findService(env).catch(() => undefined);
+  if (!address) {
+    return { findings: [warning('service', 'none was started here', `start it: ${start}`)], toldModels: false };
+  }
+  const service = createServiceClient(address);
+  const ready = await examineReadiness(
+    service,
+    env.AOS_URL ? `see whether ${env.AOS_URL} is right` : `start it: ${start}`,
+  );
+  if (ready.status !== 'ok') return { findings: [ready], toldModels: false };
+  if (!service.session) {
+    const mend = 'use `aos login`, or set AOS_SESSION, to see what it is configured with';
+    return { findings: [ready, warning('session', 'there is none for this service', mend)], toldModels: false };
+  }
+  try {
+    const [health, info] = await Promise.all([
+      service.controlPlane<SystemHealth>('GET', '/v1/system/health'),
+      service.controlPlane<SystemInfo>('GET', '/v1/system/info'),
+    ]);
+    return { findings: [ready, ...ofHealth(health), ...ofInfo(info)], toldModels: true };
+  } catch (error) {
+    const mend = 'use `aos login`, or set AOS_SESSION to a session of this service';
+    return { findings: [ready, failed('session', messageOf(error), mend)], toldModels: false };
+  }
+}
+
+async function examineReadiness(service: ServiceClient, mend: string): Promise<CheckResult> {
+  try {
+    await service.open('/readyz');
+    return ok('service', `${service.baseUrl} is ready`);
+  } catch (error) {
+    return error instanceof ServiceProblem
+      ? failed(
+          'service',
+          `${service.baseUrl} is not ready: ${String(error.status)}`,
+          'see below, and the log of the service',
+        )
+      : warning('service', messageOf(error), mend);
+  }
+}
+
+const ofHealth = ({ parts }: SystemHealth): CheckResult[] =>
+  parts.map(({ name, status, detail = '' }) =>
+    status === 'ok'
+      ? ok(`service ${name}`, detail)
+      : (status === 'down' ? failed : warning)(
+          `service ${name}`,
+          [status, detail].filter(Boolean).join(': '),
+          mendOf(name),
+        ),
+  );
+
+function ofInfo({ version, node, models, operations }: SystemInfo): CheckResult[] {
+  const { providers, available, unpriced } = models;
+  return [
+    version === OWN_VERSION
+      ? ok('service version', `${version}, Node ${node}`)
+      : warning(
+          'service version',
+          `${version}, but this is ${OWN_VERSION}`,
+          'start the service anew, or use its own aos',
+        ),
+    providers.length > 0
+      ? ok('service models', available.join(', '))
+      : warning(
+          'service models',
+          'none configured: runs use the offline model',
+          `set ${MODEL_SETTINGS} for real answers`,
+        ),
+    unpriced.length === 0
+      ? ok('service prices', 'of all of them known')
+      : warning(
+          'service prices',
+          `not known: ${unpriced.join(', ')}; with a budget or cap their calls are refused (model_unpriced)`,
+          'set OPENAI_COMPATIBLE_PRICE (0 for a server of your own), or name them in the file of MODEL_PRICES',
+        ),
+    ...(operations
+      ? ofOperations(operations)
+      : [ok('service settings', 'shown to members of the workspace that operates it')]),
+  ];
+}
+
+const ofOperations = (has: Operations): CheckResult[] => [
+  ok(
+    'service temporal',
+    `${has.temporal_address ?? 'address not told'}, namespace ${has.temporal_namespace}, ${has.task_queues.join(', ')}`,
+  ),
+  ok('service storage', has.files === 's3' ? 'a bucket (FILES_S3_BUCKET)' : 'files below DATA_DIR'),
+  ok('service mail', has.mail === 'smtp' ? 'by SMTP_URL' : 'written to the log; SMTP_URL sends it'),
+  ok('service address', has.base_url ?? 'BASE_URL is not set: links in mails lead to this machine'),
+  ok('service extensions', has.extensions.join(', ') || 'none (EXTENSIONS)'),
+  has.late.length === 0
+    ? ok('housekeeping', 'nothing is late')
+    : warning(
+        'housekeeping',
+        has.late
+          .map(({ chore, due, overdue_s: late }) => `${chore}: ${due} due, ${Math.round(late / 60)} min late`)
+          .join('; '),
+        `is a worker running? ${OPERATIONS}, AosChoresBehind, has what to do`,
+      ),
+];

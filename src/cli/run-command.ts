@@ -1,0 +1,27 @@
+/**
+ * Runs one command. Whatever goes wrong is told in one shape: a line on standard error that begins with `error:`, and exit code 1. What
+ * belongs to it stands below it: indented, or in brackets where it is advice.
+ */
+import { CommanderError } from 'commander';
+import { ConfigError } from '../platform/core/config.ts';
+import { CliError, paint, printAside } from './output.ts';
+import { createProgram } from './program.ts';
+
+/** @returns the exit code, where the command has not set another one */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // It has said so already.
+    if (error instanceof CommanderError) return error.exitCode;
+    printAside(`${paint('red', 'error:')} ${explain(error).replaceAll(/\n(?! {2})/g, '\n  ')}`);
+    return 1;
+  }
+}
+
+/** What nobody expected is told with where it happened, for whoever mends it. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error instanceof CliError || error instanceof ConfigError ? error.message : (error.stack ?? error.message);
+}
