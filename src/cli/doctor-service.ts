@@ -55,10 +55,8 @@ export async function examineService(env: NodeJS.ProcessEnv): Promise<ServiceFin
     return { findings: [warning('service', 'none was started here', `start it: ${start}`)], toldModels: false };
   }
   const service = createServiceClient(address);
-  const ready = await examineReadiness(
-    service,
-    env.AOS_URL ? `see whether ${env.AOS_URL} is right` : `start it: ${start}`,
-  );
+  const isNamed = Boolean(env.AOS_URL);
+  const ready = await examineReadiness(service, isNamed, isNamed ? 'is AOS_URL right?' : `start it: ${start}`);
   if (ready.status !== 'ok') return { findings: [ready], toldModels: false };
   if (!service.session) {
     const mend = 'use `aos login`, or set AOS_SESSION, to see what it is configured with';
@@ -76,7 +74,8 @@ export async function examineService(env: NodeJS.ProcessEnv): Promise<ServiceFin
   }
 }
 
-async function examineReadiness(service: ServiceClient, mend: string): Promise<CheckResult> {
+/** @param isNamed somebody said that there is one at this address */
+async function examineReadiness(service: ServiceClient, isNamed: boolean, mend: string): Promise<CheckResult> {
   try {
     await service.open('/readyz');
     return ok('service', `${service.baseUrl} is ready`);
@@ -87,20 +86,19 @@ async function examineReadiness(service: ServiceClient, mend: string): Promise<C
           `${service.baseUrl} is not ready: ${String(error.status)}`,
           'see below, and the log of the service',
         )
-      : warning('service', messageOf(error), mend);
+      : (isNamed ? failed : warning)('service', messageOf(error), mend);
   }
 }
 
+/** Of the models its information says more. */
 const ofHealth = ({ parts }: SystemHealth): CheckResult[] =>
-  parts.map(({ name, status, detail = '' }) =>
-    status === 'ok'
-      ? ok(`service ${name}`, detail)
-      : (status === 'down' ? failed : warning)(
-          `service ${name}`,
-          [status, detail].filter(Boolean).join(': '),
-          mendOf(name),
-        ),
-  );
+  parts
+    .filter(({ name }) => name !== 'models')
+    .map(({ name, status, detail }) => {
+      if (status === 'ok') return ok(`service ${name}`, detail ?? 'ok');
+      const said = [status, detail].filter(Boolean).join(': ');
+      return (status === 'down' ? failed : warning)(`service ${name}`, said, mendOf(name));
+    });
 
 function ofInfo({ version, node, models, operations }: SystemInfo): CheckResult[] {
   const { providers, available, unpriced } = models;
@@ -134,11 +132,11 @@ function ofInfo({ version, node, models, operations }: SystemInfo): CheckResult[
 
 const ofOperations = (has: Operations): CheckResult[] => [
   ok(
-    'service temporal',
+    'service uses Temporal',
     `${has.temporal_address ?? 'address not told'}, namespace ${has.temporal_namespace}, ${has.task_queues.join(', ')}`,
   ),
-  ok('service storage', has.files === 's3' ? 'a bucket (FILES_S3_BUCKET)' : 'files below DATA_DIR'),
-  ok('service mail', has.mail === 'smtp' ? 'by SMTP_URL' : 'written to the log; SMTP_URL sends it'),
+  ok('service keeps files', has.files === 's3' ? 'in a bucket (FILES_S3_BUCKET)' : 'below DATA_DIR'),
+  ok('service sends mail', has.mail === 'smtp' ? 'by SMTP_URL' : 'written to the log; SMTP_URL sends it'),
   ok('service address', has.base_url ?? 'BASE_URL is not set: links in mails lead to this machine'),
   ok('service extensions', has.extensions.join(', ') || 'none (EXTENSIONS)'),
   has.late.length === 0

@@ -44,7 +44,7 @@ export function addDoctorCommand(program: Command): void {
     });
 }
 
-const WIDTH = 24;
+const WIDTH = 31;
 
 function printFinding({ check, status, detail, mend }: CheckResult): void {
   print(`${paintStatus(status, 9)}${check.padEnd(WIDTH)}${detail}`);
