@@ -35,7 +35,7 @@ export function addAgentCommands(program: Command): void {
   fields(agents.command('add <slug>')).description('make an agent').action(add);
   fields(agents.command('edit <slug>')).description('change what is given, and nothing else').action(edit);
   json(agents.command('model <slug> <model>'))
-    .description('have any agent work with another model in this workspace')
+    .description('have any agent work with another model in this workspace; `none` gives it its own again')
     .action(setModel);
   json(agents.command('delete <slug>')).description('its runs keep naming it').action(remove);
   agents.addHelpText(
@@ -104,11 +104,11 @@ async function edit(slug: string, fields: Fields): Promise<void> {
 }
 
 async function setModel(slug: string, model: string, options: { json?: boolean }): Promise<void> {
-  const body = { default_model: model };
+  const body = { default_model: model === 'none' ? null : model };
   report(
     await (await openService(process.env)).controlPlane('PATCH', `${pathOf(slug)}/model`, body),
     options,
-    `${slug} works with ${model}`,
+    model === 'none' ? `${slug} works with its own model again` : `${slug} works with ${model}`,
   );
 }
 

@@ -222,7 +222,7 @@ const FOUND_COLUMNS: Listing<FoundRun>['columns'] = [
   { title: 'VIA', value: (row) => row.transport, isWide: true },
   { title: 'MODEL', value: (row) => row.model, isWide: true },
   { title: 'PROJECT', value: (row) => row.project_id, isWide: true },
-  { title: 'PROMPT', value: (row) => shorten(oneLine(row.error ?? row.prompt), 70) },
+  { title: 'PROMPT OR ERROR', value: (row) => shorten(oneLine(row.error ?? row.prompt), 90) },
 ];
 
 async function show(runId: string, { json }: Output): Promise<void> {

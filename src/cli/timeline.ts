@@ -15,8 +15,8 @@ export function formatEvent(event: RunEvent): string {
     paint('gray', ts.slice(11, 23)),
     // The names of the interface are those of its specification, whatever model it was.
     paintStatus(event_type.replace(/^claude_/, 'model_'), 16),
-    // An address that somebody is to open is never shortened.
-    shorten(describe(event), event.payload.url ? Infinity : 90),
+    // An address that somebody is to open is never shortened, and neither is why something went wrong.
+    shorten(describe(event), event.payload.url || event.payload.error ? Infinity : 90),
     status === 'failed' ? paintStatus(status) : '',
     duration_ms === null ? '' : paint('gray', `${duration_ms} ms`),
     cost_usd === null || Number(cost_usd) === 0 ? '' : paint('gray', formatUsd(cost_usd)),
@@ -34,6 +34,9 @@ const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
   context_loaded: ({ agent, tools }) => `${String(agent)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
   claude_iteration: ({ turn, input_tokens, output_tokens, text_preview }) =>
     `turn ${String(turn)}: ${String(input_tokens)} tokens in, ${String(output_tokens)} out  ${String(text_preview ?? '')}`,
+  run_failed: ({ code, error }) => [code, error].filter(Boolean).join(': '),
+  claude_request: ({ turn, attempt, code, error }) =>
+    `turn ${String(turn)}, attempt ${String(attempt)}: ${[code, error].filter(Boolean).join(': ')}`,
   tool_call: ({ tool, arguments_preview, url }) =>
     url ? `${String(tool)} waits for a person: ${String(url)}` : `${String(tool)} ${String(arguments_preview ?? '')}`,
   tool_result: ({ tool, result_preview }) => `${String(tool)} -> ${String(result_preview ?? '')}`,

@@ -34,7 +34,11 @@ test.each(pages().filter(({ blocks }) => blocks.some(({ notRun }) => notRun === 
   '$path',
   async ({ path, blocks }) => {
     const reader = new Reader(desk, path);
-    for (const block of blocks) if (block.notRun === undefined) await reader.type(block);
+    try {
+      for (const block of blocks) if (block.notRun === undefined) await reader.type(block);
+    } finally {
+      reader.end();
+    }
   },
   300_000,
 );

@@ -25,6 +25,11 @@ export async function makeDesk(folder: string, dataDir: string): Promise<Desk> {
   await mkdir(join(folder, 'bin'), { recursive: true });
   await symlink(dataDir, join(folder, '.data'));
   for (const name of ['.cache', 'src', 'docs', 'deploy']) await symlink(join(ROOT, name), join(folder, name));
+  // As `npm install` of the packed client leaves it.
+  const client = join(folder, 'node_modules/agent-orchestration-client');
+  await mkdir(client, { recursive: true });
+  await symlink(join(ROOT, 'client/src'), join(client, 'src'));
+  await writeFile(join(client, 'package.json'), '{ "type": "module", "exports": "./src/index.ts" }');
   const aos = `exec "${process.execPath}" --import="${join(ROOT, 'src/quick-imports.mjs')}" "${join(ROOT, 'src/cli.ts')}" "$@"`;
   await writeFile(join(folder, 'bin/npx'), `#!/bin/sh\n[ "$1" = aos ] || exit 127\nshift\n${aos}\n`, { mode: 0o755 });
   await writeFile(join(folder, '.curlrc'), 'fail-with-body\nshow-error\n');
@@ -38,6 +43,8 @@ export class Reader {
   readonly #state: string;
   /** What stands in the page for what the service made: ids. */
   readonly #actual = new Map<string, string>();
+  /** Of the processes of each command, which may go on after it. */
+  readonly #groups: number[] = [];
 
   constructor(desk: Desk, name: string) {
     this.#desk = desk;
@@ -65,6 +72,17 @@ export class Reader {
     }
   }
 
+  /** Ends what the page has left running, such as a receiver: the port is wanted again. */
+  end(): void {
+    for (const group of this.#groups) {
+      try {
+        process.kill(-group, 'SIGKILL');
+      } catch {
+        // Nothing of it runs any more.
+      }
+    }
+  }
+
   async #run(command: string, until: number): Promise<{ code: number | string; output: string }> {
     const names = [...command.matchAll(/^(?:export )?([A-Z][A-Z_]*)=/gm)].map(([, name]) => present(name));
     const script = [
@@ -80,6 +98,7 @@ export class Reader {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
+    this.#groups.push(present(shell.pid));
     let output = '';
     for (const stream of [shell.stdout, shell.stderr])
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()));

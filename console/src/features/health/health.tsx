@@ -106,11 +106,27 @@ export function Health() {
               ['Version', version],
               ['Node', node],
               ['Models', models?.available.join(', ') || 'the offline model'],
+              models &&
+                models.unpriced.length > 0 && ['Price not known', `${models.unpriced.join(', ')}: budgets refuse them`],
               limits && ['Uploads', `${limits.upload_files} files, ${bytes(limits.upload_bytes)}`],
               operations && ['Started', <Time key="started" at={operations.started_at} isAbsolute />],
               operations && ['Queues', operations.task_queues.join(', ')],
               operations && ['Mail', operations.mail === 'log' ? 'goes to the log: set SMTP_URL' : operations.mail],
               operations && ['Files', operations.files],
+              operations && [
+                'Temporal',
+                `${operations.temporal_address ?? ''} ${operations.temporal_namespace}`.trim(),
+              ],
+              operations && ['Extensions', operations.extensions.join(', ') || 'none'],
+              operations && [
+                'Housekeeping',
+                operations.late
+                  .map(
+                    ({ chore, due, overdue_s: late }) =>
+                      `${chore}: ${count(due)} due, late by ${duration(late * 1_000)}`,
+                  )
+                  .join('; ') || 'nothing is late',
+              ],
             ]}
           />
         </section>
