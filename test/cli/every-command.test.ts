@@ -136,7 +136,9 @@ describe('lists', () => {
     }).listen(0);
     await once(front, 'listening');
   });
-  afterAll(() => front?.close());
+  afterAll(() => {
+    front?.close();
+  });
   const address = () => `http://127.0.0.1:${portOf(front)}`;
 
   /** They are watched in their own way, by the stream. */
