@@ -3,27 +3,13 @@ import { createRequire } from 'node:module';
 import type { SystemHealth, SystemInfo } from '../../client/src/api.ts';
 import { messageOf } from '../platform/core/causes.ts';
 import { createServiceClient, findService, ServiceProblem, startLine, type ServiceClient } from './client.ts';
-import type { CheckResult } from './doctor.ts';
+import { failed, ok, warning, type CheckResult } from './findings.ts';
 import { MODEL_SETTINGS } from './models.ts';
 
 type Operations = NonNullable<SystemInfo['operations']>;
 
 const OPERATIONS = 'docs/operate/operations.md';
 const { version: OWN_VERSION } = createRequire(import.meta.url)('../../package.json') as { version: string };
-
-const ok = (check: string, detail: string): CheckResult => ({ check, status: 'ok', detail });
-const warning = (check: string, detail: string, mend: string): CheckResult => ({
-  check,
-  status: 'warning',
-  detail,
-  mend,
-});
-const failed = (check: string, detail: string, mend: string): CheckResult => ({
-  check,
-  status: 'failed',
-  detail,
-  mend,
-});
 
 /** What to do about a part of its health that is not well. */
 const PART_MENDS: Readonly<Record<string, string>> = {

@@ -18,16 +18,9 @@ import { tokenPriceIn } from '../platform/core/server-price.ts';
 import { createPrices } from '../platform/models/prices.ts';
 import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.ts';
 import { examineService } from './doctor-service.ts';
+import { failed, ok, warning, type CheckResult } from './findings.ts';
 import { MODEL_SETTINGS, modelsIn } from './models.ts';
 import { paintStatus, print, printJson } from './output.ts';
-
-export interface CheckResult {
-  check: string;
-  status: 'ok' | 'warning' | 'failed';
-  detail: string;
-  /** Says what to do about the finding. */
-  mend?: string;
-}
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -50,14 +43,6 @@ function printFinding({ check, status, detail, mend }: CheckResult): void {
   print(`${paintStatus(status, 9)}${check.padEnd(WIDTH)}${detail}`);
   if (mend) print(`${' '.repeat(9 + WIDTH)}-> ${mend}`);
 }
-
-const ok = (check: string, detail: string): CheckResult => ({ check, status: 'ok', detail });
-const failed = (check: string, detail: string, mend: string): CheckResult => ({
-  check,
-  status: 'failed',
-  detail,
-  mend,
-});
 
 async function examine(env: NodeJS.ProcessEnv): Promise<CheckResult[]> {
   const dataDir = env.DATA_DIR || '.data';
@@ -218,22 +203,16 @@ function examinePrice(env: NodeJS.ProcessEnv): CheckResult[] {
     return [failed('price', messageOf(error), 'correct the file that MODEL_PRICES names')];
   }
   return [
-    {
-      check: 'price',
-      status: 'warning',
-      detail: `what ${model} costs is not known: with a budget its first call is refused (model_unpriced)`,
-      mend: 'set OPENAI_COMPATIBLE_PRICE: 0 for a server of your own, else <input>,<output> in US dollars for a million tokens',
-    },
+    warning(
+      'price',
+      `what ${model} costs is not known: with a budget its first call is refused (model_unpriced)`,
+      'set OPENAI_COMPATIBLE_PRICE: 0 for a server of your own, else <input>,<output> in US dollars for a million tokens',
+    ),
   ];
 }
 
 function examineModels(env: NodeJS.ProcessEnv): CheckResult {
   const models = modelsIn(env);
   if (models.length > 0) return ok('models', models.join(', '));
-  return {
-    check: 'models',
-    status: 'warning',
-    detail: 'none configured: runs use the offline model',
-    mend: `set ${MODEL_SETTINGS} for real answers`,
-  };
+  return warning('models', 'none configured: runs use the offline model', `set ${MODEL_SETTINGS} for real answers`);
 }

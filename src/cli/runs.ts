@@ -11,7 +11,7 @@ import type {
   RunsRetryResponse,
 } from '../../client/src/api.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { RUN_STATUSES } from '../resources/runs/model.ts';
+import { RUN_STATUSES, TRANSPORTS } from '../resources/runs/model.ts';
 import { between } from './filters.ts';
 import { createTextWriter, followRun } from './following.ts';
 import { asList, list, type Listing, type ListOptions } from './listing.ts';
@@ -54,7 +54,7 @@ export function addRunCommands(program: Command): void {
     .option('-a, --agent <slug>', 'of one agent')
     .addOption(new Option('-s, --status <status>', 'in this state').choices(RUN_STATUSES))
     .option('-q, --q <text>', 'an id, or a text that the prompt contains; `aos search` finds more')
-    .option('--transport <name>', 'that came this way: rest, cli, cron, project, chat, ...')
+    .addOption(new Option('--transport <name>', 'that came this way').choices(TRANSPORTS))
     .option('--min-cost <usd>', 'that cost so much or more')
     .option('-n, --limit <count>', 'how many', '20')
     .action(listRuns);
@@ -163,14 +163,15 @@ function listRuns({ json, output, watch, limit, agent, transport, minCost, ...fi
   const options = { ...(json && { json }), ...(output && { output }), ...(watch && { watch }) };
   const query = { limit, agent, transport };
   if ([minCost, ...Object.values(filters)].every((value) => value === undefined)) {
-    return list<RunListRow>({ path: '/v1/runs', query, columns: COLUMNS, empty: NO_RUNS }, options);
+    const empty = agent === undefined && transport === undefined ? NO_RUNS : NO_SUCH_RUNS;
+    return list<RunListRow>({ path: '/v1/runs', query, columns: COLUMNS, empty }, options);
   }
   return list<FoundRun>(
     {
       path: '/v1/runs/search',
       query: { ...query, ...filters, min_cost_usd: minCost },
       columns: FOUND_COLUMNS,
-      empty: 'no such runs',
+      empty: NO_SUCH_RUNS,
       read: readFound,
     },
     options,
@@ -197,6 +198,7 @@ const readFound: Listing<FoundRun>['read'] = async (page, query) => {
   }
 };
 
+const NO_SUCH_RUNS = 'no such runs';
 const NO_RUNS = 'no runs yet; dispatch one with: aos run assistant "Hello" --follow';
 const asStatus = (text: string): string => paintStatus(text.trimEnd(), text.length);
 

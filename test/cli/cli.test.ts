@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { explainProblem, findService } from '../../src/cli/client.ts';
-import type { CheckResult } from '../../src/cli/doctor.ts';
+import type { CheckResult } from '../../src/cli/findings.ts';
 import { executionUrl, formatUsd, sumUsd } from '../../src/cli/timeline.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
 import { runCli } from '../embedded/service-process.ts';

@@ -5,6 +5,9 @@ import { BEGINNING, cursorOf, placeOf, SEARCH_KINDS, type SearchStatus } from '.
 import type { SearchStore } from './store/index.ts';
 import { markHits, markQuery, parseWords } from './words.ts';
 
+/** The end of a word of which an excerpt does not have the beginning. */
+const CUT_WORD = /^[\p{L}\p{N}]{1,30}(?=[^\p{L}\p{N}])/u;
+
 export type SearchService = ReturnType<typeof createSearchService>;
 
 export const createSearchService = ({ store }: { store: SearchStore }) => ({
@@ -24,7 +27,7 @@ export const createSearchService = ({ store }: { store: SearchStore }) => ({
         created_at: at,
         highlights: excerpts.map(({ field, text, isCut }) => ({
           field,
-          parts: markHits(`${isCut ? '… ' : ''}${text}`, words),
+          parts: markHits(isCut ? `… ${text.replace(CUT_WORD, '')}` : text, words),
         })),
       })),
       meta: { limit, next: next && cursorOf(next) },
