@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -93,14 +94,28 @@ function areThere() {
   return Object.keys({ ...dependencies, ...devDependencies }).every((name) => existsSync(inRoot('node_modules', name)));
 }
 
+/**
+ * `npx aos` runs what it finds among the packages' programs at once. Were the command named in `package.json`, npx would first
+ * read the whole of `node_modules`, which takes longer than everything else. `.npmrc` keeps npx from looking elsewhere before it is there.
+ */
+function linkCommand() {
+  try {
+    symlinkSync(join('..', '..', 'bin', 'aos.mjs'), join(BIN, 'aos'));
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+}
+
 export const packages = {
   name: 'packages',
   title: 'Installing packages',
   isCurrent() {
     if (!isProgram(PINNED_NODE) || !areThere()) return false;
-    if (readText(PACKAGES_STAMP) === packagesHash()) return true;
-    if (!matchesLockFile()) return false;
-    writeWhole(PACKAGES_STAMP, packagesHash());
+    if (readText(PACKAGES_STAMP) !== packagesHash()) {
+      if (!matchesLockFile()) return false;
+      writeWhole(PACKAGES_STAMP, packagesHash());
+    }
+    linkCommand();
     return true;
   },
   async make() {
@@ -113,6 +128,7 @@ export const packages = {
       );
     }
     writeWhole(PACKAGES_STAMP, packagesHash());
+    linkCommand();
   },
 };
 

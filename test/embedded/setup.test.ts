@@ -1,7 +1,7 @@
 /** Set-up in a tree of its own, with an npm and a Node that only write down how they are called. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +56,14 @@ const run = (...args: string[]): Promise<{ code: number; stdout: string; stderr:
     });
   });
 const setUp = () => run('src/embedded/setup.mjs', '--', 'sh', '-c', 'echo started');
+
+// Guards against: npx that reads all of node_modules before it starts anything, or asks the registry for a stranger's package.
+test('npx finds aos among the programs of the packages', async () => {
+  await setUp();
+  expect(realpathSync(join(root, 'node_modules/.bin/aos'))).toBe(realpathSync(join(root, 'bin/aos.mjs')));
+  expect(JSON.parse(readFileSync(join(PRODUCT, 'package.json'), 'utf8'))).not.toHaveProperty('bin');
+  expect(readFileSync(join(PRODUCT, '.npmrc'), 'utf8')).toMatch(/^yes=false$/m);
+});
 
 describe('packages that are not those of this version', () => {
   const cases: [string, () => void][] = [
