@@ -13,6 +13,8 @@ export interface StreamSignals {
   onRetry?: (ms: number) => void;
   /** Is called for anything that came, even a heartbeat. */
   onLife?: () => void;
+  /** Each of them ends the reading. That of the request is not enough: Node may forget it while the answer still comes. */
+  ends?: readonly AbortSignal[];
 }
 
 /** A longer line does not come from this service, and would fill the memory. */
@@ -21,12 +23,12 @@ const MAX_LINE_LENGTH = 16 * 2 ** 20;
 /** Yields each complete event. One that the stream's end cuts off is dropped. */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
-  { onRetry, onLife }: StreamSignals = {},
+  { onRetry, onLife, ends = [] }: StreamSignals = {},
 ): AsyncGenerator<ServerSentEvent> {
   let id = '';
   let event = '';
   let data: string[] = [];
-  for await (const line of linesOf(body, onLife)) {
+  for await (const line of linesOf(body, onLife, ends)) {
     if (line === '') {
       if (data.length > 0) yield { id, event: event || 'message', data: data.join('\n') };
       event = '';
@@ -43,8 +45,15 @@ export async function* readServerSentEvents(
   }
 }
 
-async function* linesOf(body: ReadableStream<Uint8Array>, onLife: (() => void) | undefined): AsyncGenerator<string> {
+async function* linesOf(
+  body: ReadableStream<Uint8Array>,
+  onLife: (() => void) | undefined,
+  ends: readonly AbortSignal[],
+): AsyncGenerator<string> {
   const reader = body.getReader();
+  const end = () => void reader.cancel().catch(() => {});
+  for (const signal of ends) signal.addEventListener('abort', end, { once: true });
+  if (ends.some(({ aborted }) => aborted)) end();
   const decoder = new TextDecoder();
   let rest = '';
   try {
@@ -58,6 +67,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>, onLife: (() => void) |
       yield* lines;
     }
   } finally {
+    for (const signal of ends) signal.removeEventListener('abort', end);
     await reader.cancel().catch(() => {});
   }
 }

@@ -61,7 +61,8 @@ export async function* followStream(
     try {
       const stream = await openStream(transport, request(), cursor, ends);
       hasOpened = true;
-      for await (const event of readServerSentEvents(stream, { onLife, onRetry: (ms) => (wait = ms) })) {
+      const given = [silence.signal, ...(signal ? [signal] : [])];
+      for await (const event of readServerSentEvents(stream, { onLife, onRetry: (ms) => (wait = ms), ends: given })) {
         failed = 0;
         if (event.id) cursor = event.id;
         if (event.event !== 'end') yield event;
