@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type { SystemHealth, SystemInfo } from '../../client/src/api.ts';
 import { messageOf } from '../platform/core/causes.ts';
+import { fieldsOf } from '../platform/core/record.ts';
 import { createServiceClient, findService, ServiceProblem, startLine, type ServiceClient } from './client.ts';
 import { failed, ok, warning, type CheckResult } from './findings.ts';
 import { MODEL_SETTINGS } from './models.ts';
@@ -9,7 +10,7 @@ import { MODEL_SETTINGS } from './models.ts';
 type Operations = NonNullable<SystemInfo['operations']>;
 
 const OPERATIONS = 'docs/operate/operations.md';
-const { version: OWN_VERSION } = createRequire(import.meta.url)('../../package.json') as { version: string };
+const { version: OWN_VERSION } = fieldsOf(createRequire(import.meta.url)('../../package.json'));
 
 /** What to do about a part of its health that is not well. */
 const PART_MENDS: Readonly<Record<string, string>> = {
@@ -93,7 +94,7 @@ function ofInfo({ version, node, models, operations }: SystemInfo): CheckResult[
       ? ok('service version', `${version}, Node ${node}`)
       : warning(
           'service version',
-          `${version}, but this is ${OWN_VERSION}`,
+          `${version}, but this is ${String(OWN_VERSION)}`,
           'start the service anew, or use its own aos',
         ),
     providers.length > 0

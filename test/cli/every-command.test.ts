@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { present } from '../../src/platform/core/present.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import { fieldsOf } from '../../src/platform/core/record.ts';
 import { argumentsOf, leavesOf, takeTerminal, type Leaf, type Outcome } from '../support/cli/commands.ts';
 import { endpoints } from '../support/http/endpoints.ts';
@@ -17,6 +17,8 @@ const LOCAL = [
   ...['start', 'demo', 'doctor', 'completion', 'session', 'backup', 'restore', 'secrets rotate'],
   ...['deployments list', 'deployments set-current', 'deployments ramp'],
   ...['memory re-embed', 'workspaces set-state', 'logout'],
+  // It looks into the archive first.
+  'workspaces import',
 ];
 
 const leaves = leavesOf();
@@ -188,7 +190,7 @@ describe('lists', () => {
       await call(leaf, ...filtersOf(leaf));
       const urls = [...asked.keys()].map((url) => new URL(url, address()));
       expect([leaf.name, urls.length]).toEqual([leaf.name, 1]);
-      const [{ pathname, searchParams }] = urls as [URL];
+      const { pathname, searchParams } = first(urls);
       const endpoint = endpoints.find(
         ({ method, path, surface }) =>
           method === 'get' && surface === 'control-plane' && isPathOf(path, pathname.replace('/api/v1/cp', '')),
