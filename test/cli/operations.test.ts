@@ -51,7 +51,7 @@ test('caps what is spent', async () => {
     ok(/^workspace\.month: 0[.\d]* of 25 USD spent, until \d{4}-\d\d-01T00:00:00/),
   );
   expect(await as(tenant, 'costs', 'caps')).toEqual(
-    ok(/^CAP +SPENT +OF USD +% +UNTIL *\nworkspace\.month +0[.\d]* +25 +0 /),
+    ok(/^CAP +SPENT +OF USD +% +TELLS AT % +UNTIL *\nworkspace\.month +0[.\d]* +25 +0 +50,80,100 /),
   );
   const { stdout } = await as(tenant, 'costs', 'caps', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ data: [{ id: 'workspace.month', limit_usd: '25' }] });
