@@ -1,5 +1,6 @@
 /** Lists every command of `aos`. A command that is not added here does not exist. */
 import { Command } from 'commander';
+import { createRequire } from 'node:module';
 import { addAgentCommands } from './agents.ts';
 import { addAuditCommand } from './audit.ts';
 import { addBillingCommands } from './billing.ts';
@@ -33,9 +34,12 @@ import { addWebhookCommands } from './webhooks.ts';
 import { addWorkflowCommands } from './workflows.ts';
 import { addWorkspaceCommands } from './workspaces.ts';
 
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
 export function createProgram(): Command {
   const program = new Command('aos')
     .description('Agent Orchestration Service: run it, and work with it.')
+    .version(version)
     .addHelpText(
       'after',
       `

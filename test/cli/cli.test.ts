@@ -45,6 +45,11 @@ describe('what goes wrong is one clear line and a failing exit code', () => {
   });
 });
 
+// Guards: what people look for first when something is not as they read it.
+test('says its version', async () => {
+  expect(await run(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+});
+
 // Guards: a session for scripts needs only the secret, and no running service.
 test('prints a session cookie', async () => {
   const SESSION_SECRET = 'a secret of the test';
