@@ -1,16 +1,14 @@
 /** Asks the running service what it is configured with and how it is, for `aos doctor`. What it says has no secret. */
-import { createRequire } from 'node:module';
 import type { SystemHealth, SystemInfo } from '../../client/src/api.ts';
 import { messageOf } from '../platform/core/causes.ts';
-import { fieldsOf } from '../platform/core/record.ts';
 import { createServiceClient, findService, ServiceProblem, startLine, type ServiceClient } from './client.ts';
 import { failed, ok, warning, type CheckResult } from './findings.ts';
 import { MODEL_SETTINGS } from './models.ts';
+import { OWN_VERSION } from './version.ts';
 
 type Operations = NonNullable<SystemInfo['operations']>;
 
 const OPERATIONS = 'docs/operate/operations.md';
-const { version: OWN_VERSION } = fieldsOf(createRequire(import.meta.url)('../../package.json'));
 
 /** What to do about a part of its health that is not well. */
 const PART_MENDS: Readonly<Record<string, string>> = {

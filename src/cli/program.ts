@@ -1,6 +1,5 @@
 /** Lists every command of `aos`. A command that is not added here does not exist. */
 import { Command } from 'commander';
-import { createRequire } from 'node:module';
 import { addAgentCommands } from './agents.ts';
 import { addAuditCommand } from './audit.ts';
 import { addBillingCommands } from './billing.ts';
@@ -30,16 +29,15 @@ import { addSystemCommands } from './system.ts';
 import { addTokenCommands } from './tokens.ts';
 import { addToolCommands } from './tools.ts';
 import { addMemberCommands } from './members.ts';
+import { OWN_VERSION } from './version.ts';
 import { addWebhookCommands } from './webhooks.ts';
 import { addWorkflowCommands } from './workflows.ts';
 import { addWorkspaceCommands } from './workspaces.ts';
 
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
-
 export function createProgram(): Command {
   const program = new Command('aos')
     .description('Agent Orchestration Service: run it, and work with it.')
-    .version(version)
+    .version(OWN_VERSION)
     .addHelpText(
       'after',
       `

@@ -134,7 +134,7 @@ test('is retriggered, paused, resumed, turned down and reverted', async () => {
   const watched = await aos('watch', id);
   expect(watched.code).toBe(1);
   expect(watched.stderr).toBe(
-    `error: project ${id} is paused\na person paused it; it goes on with:\n  aos project resume ${id}\n`,
+    `error: project ${id} is paused\n  a person paused it; it goes on with:\n  aos project resume ${id}\n`,
   );
   expect((await aos('resume', id, '--budget', '3')).stdout).toContain('goes on');
   expect((await tenant.cp('GET', `/v1/projects/${id}`)).body).toMatchObject({ status: 'active', cost_budget_usd: '3' });
@@ -161,7 +161,9 @@ test('says why a project does not go on', async () => {
   expect(code).toBe(1);
   expect(stdout).toMatch(/subtask_failed +main\/write/);
   const id = first(stdout.split(' '));
-  expect(stderr).toContain(`error: project ${id} is paused\nmain/write: rejected by judge after 1 attempts: too dry\n`);
+  expect(stderr).toContain(
+    `error: project ${id} is paused\n  main/write: rejected by judge after 1 attempts: too dry\n`,
+  );
   expect(stderr).toContain(`  aos project retry ${id} main/write\n  aos project resume ${id}\n`);
 
   expect(await aos('retry', id, '--addendum', 'Gently')).toEqual(

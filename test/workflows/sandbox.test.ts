@@ -26,8 +26,10 @@ describe('the bundle', () => {
       ...[
         'agentRun',
         'destroyWorkspace',
+        'exportWorkspace',
         'housekeeper',
         'housekeeping',
+        'importWorkspace',
         'integrationHealth',
         'metering',
         'outputDelivery',

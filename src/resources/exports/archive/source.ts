@@ -50,7 +50,7 @@ export const createArchiveSource = (db: Database) => ({
 
   /** Where the workspace has secrets that do not go out. */
   secretPlaces: (customerId: string) =>
-    db.rows<SecretPlace & { field: string | null }>(sql`
+    db.rows<Omit<SecretPlace, 'field'> & { field: string | null }>(sql`
       select 'integration' as kind, slug as name, dotted as field from integration_secrets where customer_id = ${customerId}
       union all select 'integration_login', slug, kind || ' ' || scope from integration_credentials where customer_id = ${customerId}
       union all select 'api_key', name, null from api_keys where customer_id = ${customerId} and revoked_at is null
