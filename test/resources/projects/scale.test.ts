@@ -212,8 +212,8 @@ describe('a project that continues as new', () => {
       await untilProject(tenant, id, 'completed', PATIENCE_MS);
       const step = await stepOf(tenant, id, 'text', 'write');
       const attempts = await attemptsOf(tenant, id, step.id);
-      expect(attempts.map(({ attempt_number }) => attempt_number)).toEqual(
-        [...Array(ROUNDS + 1).keys()].map((n) => n + 1),
+      expect(attempts.map((attempt) => [attempt.attempt_number, attempt.attempt_reason])).toEqual(
+        [...Array(ROUNDS + 1).keys()].map((n) => [n + 1, n === 0 ? 'initial' : 'manual_rework']),
       );
       const chain = await chainOf(phaseWorkflowId(id, 'text', 1));
       expect(chain.length).toBeGreaterThan(2);
