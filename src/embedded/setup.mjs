@@ -9,11 +9,11 @@
  *
  * `--check` only says, as JSON, which steps are current, for `aos doctor`.
  */
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createProgress, SetupError, stopChildren, withLock } from './setup-tools.mjs';
 import { quickStart } from './quick-start.mjs';
+import { runInstead } from './run-instead.mjs';
 import { BIN, BUILDS, CACHE, checkMachine, packages, PINNED_NODE, temporalCli } from './setup-steps.mjs';
 
 const STEPS = [packages, temporalCli, ...BUILDS];
@@ -56,26 +56,10 @@ async function setUp() {
   process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
 }
 
-/**
- * Runs the command as if it replaced this process: it has the same streams, signals are passed on to it, and its exit
- * code becomes ours. Where this Node can, it is replaced, so that nothing waits beside a service for as long as it runs.
- */
 async function run([command, ...args]) {
   const env = { ...process.env, PATH: [BIN, process.env.PATH].join(delimiter), ...quickStart(process.env) };
   const node = existsSync(PINNED_NODE) ? PINNED_NODE : process.execPath;
-  if (command === 'node') process.execve?.(node, [node, ...args], env);
-  const child = spawn(command === 'node' ? node : command, args, { stdio: 'inherit', env });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    // A terminal sends Ctrl-C to the command itself, and a second one would mean "end at once".
-    process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));
-  }
-  const [code, signal] = await new Promise((resolve, reject) => {
-    child.on('error', (error) => reject(new SetupError(`cannot run ${command}: ${error.message}`)));
-    child.on('exit', (...end) => resolve(end));
+  await runInstead(command === 'node' ? node : command, args, env).catch((error) => {
+    throw new SetupError(`cannot run ${command}: ${error.message}`);
   });
-  if (signal) {
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
-  }
-  process.exitCode = code ?? 1;
 }

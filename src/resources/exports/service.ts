@@ -6,10 +6,12 @@ import { EXPORT_WORKSPACE } from '../../../workflows/export/messages.ts';
 import type { exportWorkspace } from '../../../workflows/export/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { isOneOf } from '../../platform/core/one-of.ts';
 import { present } from '../../platform/core/present.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Caller, Confirmation, RangedReply } from '../../platform/http/endpoint.ts';
+import { ownCustomer } from '../../platform/http/own-workspace.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import { readParts } from '../../platform/files/parts.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
@@ -18,11 +20,17 @@ import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createLostStarts, START_AGAIN_MS, startOnce } from '../../platform/temporal/starting.ts';
 import { queueName } from '../../platform/temporal/task-queues.ts';
 import type { OtpService } from '../otp/service.ts';
-import { isOneOf } from '../../platform/core/one-of.ts';
 import { BROUGHT } from './store/contents.ts';
 import type { ExportReply } from './contract.ts';
-import { ARCHIVE_TYPE, archiveName, EXPORT_FAILURES, exportFolder, exportWorkflowId } from './model.ts';
-import { PART_BYTES, type ExportRef } from './model.ts';
+import {
+  ARCHIVE_TYPE,
+  archiveName,
+  EXPORT_FAILURES,
+  exportFolder,
+  exportWorkflowId,
+  PART_BYTES,
+  type ExportRef,
+} from './model.ts';
 import type { ExportRow, ExportStore } from './store/index.ts';
 
 export type ExportService = ReturnType<typeof createExportService>;
@@ -62,20 +70,15 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
       ),
     );
 
-  /** Nobody reaches another workspace by this, whatever else they may do with it: the archive has everything in it. */
-  function own({ workspaceId, customerId }: Caller, id: string): string {
-    if (workspaceId !== id) throw new Problem('not_found');
-    return customerId;
-  }
   const refOf = (caller: Caller, { identity_workspace_id: id, export_id: exportId }: Path): ExportRef => ({
-    customerId: own(caller, id),
+    customerId: ownCustomer(caller, id),
     exportId,
   });
 
   return {
     /** @throws Problem not_found, export_under_way, otp_required */
     async create(caller: Caller, workspaceId: string, confirmation: Confirmation) {
-      const customerId = own(caller, workspaceId);
+      const customerId = ownCustomer(caller, workspaceId);
       if (await store.isUnderWay(customerId)) throw new Problem('export_under_way');
       const row = await otp.gate(caller, confirmation, `workspaces.export:${workspaceId}`, () =>
         store.insert(customerId, caller.actor),
@@ -87,7 +90,7 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
     },
 
     async list(caller: Caller, workspaceId: string) {
-      const rows = await store.list(own(caller, workspaceId));
+      const rows = await store.list(ownCustomer(caller, workspaceId));
       return { data: rows.map((row) => wire(row, workspaceId)), meta: { total: rows.length } };
     },
 

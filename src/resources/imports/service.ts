@@ -12,6 +12,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import { partKey } from '../../platform/files/parts.ts';
 import type { Caller, Confirmation, UploadedFile } from '../../platform/http/endpoint.ts';
+import { ownCustomer } from '../../platform/http/own-workspace.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
@@ -60,20 +61,15 @@ export const createImportService = ({ temporal, store, files, otp, settings, log
       ),
     );
 
-  /** Nobody brings anything into another workspace by this, whatever else they may do with it. */
-  function own({ workspaceId, customerId }: Caller, id: string): string {
-    if (workspaceId !== id) throw new Problem('not_found');
-    return customerId;
-  }
   const refOf = (caller: Caller, { identity_workspace_id: id, import_id: importId }: Path): ImportRef => ({
-    customerId: own(caller, id),
+    customerId: ownCustomer(caller, id),
     importId,
   });
 
   return {
     /** @throws Problem not_found, import_under_way, otp_required */
     async create(caller: Caller, workspaceId: string, { size_bytes, sha256 }: NewImport, confirmation: Confirmation) {
-      const customerId = own(caller, workspaceId);
+      const customerId = ownCustomer(caller, workspaceId);
       if (await store.isUnderWay(customerId)) throw new Problem('import_under_way');
       const archive = { sizeBytes: size_bytes, sha256 };
       const row = await otp.gate(caller, confirmation, `workspaces.import:${workspaceId}`, () =>
@@ -83,7 +79,7 @@ export const createImportService = ({ temporal, store, files, otp, settings, log
     },
 
     async list(caller: Caller, workspaceId: string) {
-      const rows = await store.list(own(caller, workspaceId));
+      const rows = await store.list(ownCustomer(caller, workspaceId));
       return { data: rows.map(wire), meta: { total: rows.length } };
     },
 

@@ -1,11 +1,8 @@
 /** Binds each contract to a use case, one line apiece. */
 import { handle, type Route } from '../../platform/http/endpoint.ts';
+import { namedWorkspace } from '../../platform/http/own-workspace.ts';
 import * as contract from './contract.ts';
 import type { WorkspaceService } from './service.ts';
-
-const named = ({ params }: { params: { identity_workspace_id: string } }) => [
-  { workspaceId: params.identity_workspace_id },
-];
 
 export const workspaceRoutes = ({ workspaces }: { workspaces: WorkspaceService }): readonly Route[] => [
   handle(contract.listWorkspaces, ({ caller }) => workspaces.list(caller)),
@@ -18,16 +15,16 @@ export const workspaceRoutes = ({ workspaces }: { workspaces: WorkspaceService }
   handle(
     contract.retryWorkspace,
     ({ caller, params }) => workspaces.retry(caller, params.identity_workspace_id),
-    named,
+    namedWorkspace,
   ),
   handle(
     contract.setWorkspaceState,
     ({ params, body }) => workspaces.setState(params.identity_workspace_id, body),
-    named,
+    namedWorkspace,
   ),
   handle(
     contract.destroyWorkspace,
     ({ caller, params }) => workspaces.destroy(caller, params.identity_workspace_id),
-    named,
+    namedWorkspace,
   ),
 ];

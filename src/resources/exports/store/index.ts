@@ -16,11 +16,11 @@ export interface ExportTry extends ExportRef {
   folder: string;
 }
 
-const UNDER_WAY: Queue = {
-  table: 'workspace_exports',
-  at: 'due_at',
-  open: sql`status in ('queued', 'running')`,
-};
+const OPEN = sql`status in ('queued', 'running')`;
+const DUE: Queue = { table: 'workspace_exports', at: 'due_at', open: OPEN };
+
+const isIt = ({ customerId, exportId }: ExportRef) =>
+  and(eq(workspaceExports.customerId, customerId), eq(workspaceExports.id, exportId));
 
 export const createExportStore = (db: Database) => ({
   /** @throws Problem export_under_way */
@@ -35,10 +35,7 @@ export const createExportStore = (db: Database) => ({
   },
 
   isUnderWay: async (customerId: string): Promise<boolean> =>
-    (await db.orm.$count(
-      workspaceExports,
-      and(eq(workspaceExports.customerId, customerId), sql`${workspaceExports.status} in ('queued', 'running')`),
-    )) > 0,
+    (await db.orm.$count(workspaceExports, and(eq(workspaceExports.customerId, customerId), OPEN))) > 0,
 
   /** @returns them, the newest first */
   list: (customerId: string): Promise<ExportRow[]> =>
@@ -50,26 +47,17 @@ export const createExportStore = (db: Database) => ({
       .limit(100),
 
   /** @throws Problem not_found */
-  async find({ customerId, exportId }: ExportRef): Promise<ExportRow> {
-    const [row] = await db.orm
-      .select()
-      .from(workspaceExports)
-      .where(and(eq(workspaceExports.customerId, customerId), eq(workspaceExports.id, exportId)));
+  async find(ref: ExportRef): Promise<ExportRow> {
+    const [row] = await db.orm.select().from(workspaceExports).where(isIt(ref));
     return found(row);
   },
 
   /** Begins a try; earlier ones write nothing from then on. @returns undefined where none is wanted any more */
-  async begin({ customerId, exportId }: ExportRef, folder: string): Promise<ExportRow | undefined> {
+  async begin(ref: ExportRef, folder: string): Promise<ExportRow | undefined> {
     const [row] = await db.orm
       .update(workspaceExports)
       .set({ status: 'running', phase: 'rows', folder, tablesDone: 0, rowsDone: 0, filesDone: 0 })
-      .where(
-        and(
-          eq(workspaceExports.customerId, customerId),
-          eq(workspaceExports.id, exportId),
-          sql`${workspaceExports.status} in ('queued', 'running')`,
-        ),
-      )
+      .where(and(isIt(ref), OPEN))
       .returning();
     return row;
   },
@@ -97,7 +85,7 @@ export const createExportStore = (db: Database) => ({
   async recordFailed({ customerId, exportId }: ExportRef, code: ExportFailure): Promise<void> {
     await db.rows(sql`
       update workspace_exports set status = 'failed', phase = null, error_code = ${code}, completed_at = now()
-      where customer_id = ${customerId} and id = ${exportId} and status in ('queued', 'running')`);
+      where customer_id = ${customerId} and id = ${exportId} and ${OPEN}`);
   },
 
   /** Ends what is under way, and takes a ready archive back. */
@@ -113,7 +101,7 @@ export const createExportStore = (db: Database) => ({
       select customer_id as "customerId", id as "exportId" from workspace_exports
       where status = 'ready' and expires_at < now() order by expires_at limit ${limit}`),
 
-  takeDue: (turn: Turn, againMs: number) => takeDue(db, UNDER_WAY, turn, againMs),
+  takeDue: (turn: Turn, againMs: number) => takeDue(db, DUE, turn, againMs),
 
   loadMany: (ids: readonly string[]) =>
     db.rows<{ id: string; customerId: string; workspaceId: string }>(sql`
@@ -125,6 +113,6 @@ export const createExportStore = (db: Database) => ({
   async noteStarted(ids: readonly string[]): Promise<void> {
     await db.rows(sql`
       update workspace_exports set due_at = now() + interval '5 minutes'
-      where id = any(${sql.param([...ids])}::uuid[]) and status in ('queued', 'running')`);
+      where id = any(${sql.param([...ids])}::uuid[]) and ${OPEN}`);
   },
 });
