@@ -4,12 +4,12 @@
  *
  * Speaks as much of the Postgres protocol as it takes to know who asks and to refuse: version 3, the start of a connection.
  */
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { itemAt } from '../platform/core/present.ts';
 
 export interface FrontOptions {
-  /** The database listens at this socket. */
-  socketPath: string;
+  /** Answers a client whose first message this is. */
+  converse: (socket: Socket, startup: Buffer) => void;
   /** The service connects under this `application_name`. */
   service: string;
   /** It runs after each connection and makes the session as new as on any Postgres. */
@@ -33,7 +33,7 @@ const CANCEL_REQUEST = 80_877_102;
 /** No client's startup message is longer. */
 const MAX_STARTUP_BYTES = 10_000;
 
-export function createFront({ socketPath, service, renew, onUse }: FrontOptions): Server {
+export function createFront({ converse, service, renew, onUse }: FrontOptions): Server {
   const waiting: Client[] = [];
   let served: Client | undefined;
 
@@ -49,25 +49,17 @@ export function createFront({ socketPath, service, renew, onUse }: FrontOptions)
   function serve(client: Client): void {
     served = client;
     const { socket, startup } = client;
-    const upstream = connect(socketPath);
-    upstream.on('close', () => {
-      socket.destroy();
-      // A transaction left open is rolled back by the socket server one turn of the event loop after the close.
-      setTimeout(() => {
-        void renew()
-          .catch(() => {})
-          .then(() => {
-            served = undefined;
-            serveNext();
-          });
-      }, 5);
+    socket.on('close', () => {
+      void renew()
+        .catch(() => {})
+        .then(() => {
+          served = undefined;
+          serveNext();
+        });
     });
-    upstream.on('error', () => upstream.destroy());
-    socket.on('close', () => upstream.destroy());
     socket.on('data', onUse);
-    upstream.write(startup);
-    socket.pipe(upstream);
-    upstream.pipe(socket);
+    converse(socket, startup);
+    socket.resume();
   }
 
   function enqueue(client: Client): void {

