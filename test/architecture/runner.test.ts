@@ -1,9 +1,14 @@
 /** The runner of the tests: what fails is told, and no file finds what another one has left. */
-import { expect, test } from '@jest/globals';
+import { DefaultLogger } from '@temporalio/worker';
+import { describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Worker as Thread } from 'node:worker_threads';
+import { optionsOf } from '../support/runner/options.mjs';
+import { draw } from '../support/runner/sizes.ts';
+import { BUNDLE, bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CONFIG = {
@@ -63,3 +68,61 @@ test('tells each test as it ended', async () => {
 
 /** By name. */
 const SEQUENCER = fileURLToPath(new URL('../support/runner/by-name.mjs', import.meta.url));
+
+describe('a run of all tests', () => {
+  const seedOf = (args: string, env = {}) => optionsOf(args.split(' ').filter(Boolean), env).seed;
+
+  // Guards: who names a test has all of it tried, and what has to pass before a change lands tries everything.
+  test('draws a part where nothing is named, and all is not asked for', () => {
+    for (const args of ['', '-w 4', '--small', '--times --silent']) expect(seedOf(args)).toMatch(/^\d+$/);
+    for (const args of ['--all', '--all -w 4', 'test/console', '-t viewer', '--all --small']) {
+      expect([args, seedOf(args)]).toEqual([args, undefined]);
+    }
+    expect(seedOf('', { TEST_SEED: '4711' })).toBe('4711');
+    expect(seedOf('test/console', { TEST_SEED: '4711' })).toBe('4711');
+    expect(seedOf('--all', { TEST_SEED: '4711' })).toBeUndefined();
+    expect(optionsOf(['--all', '--rows', '-w', '4'], {})).toMatchObject({ isWhole: true, forJest: ['-w', '4'] });
+    expect(optionsOf(['--small'], {})).toMatchObject({ isWhole: false, isSmall: true });
+  });
+
+  // Guards: a run that failed is repeated with its seed, and in time everything has its turn.
+  test('draws the same with the same seed, and each some time', () => {
+    const all = ['a', 'b', 'c', 'd', 'e'];
+    const draws = Array.from({ length: 100 }, (_, seed) => draw(`${seed} letters`, all, 2));
+    for (const [seed, drawnOnce] of draws.entries()) {
+      expect(draw(`${seed} letters`, all, 2)).toEqual(drawnOnce);
+      expect(drawnOnce).toHaveLength(2);
+      expect([...drawnOnce].sort()).toEqual(drawnOnce);
+    }
+    expect([...new Set(draws.flat())].sort()).toEqual(all);
+    expect(draw('1', all, 0.5)).toHaveLength(1);
+    expect(draw('1', all, 9)).toEqual(all);
+  });
+});
+
+// Guards: the workers of a process share the thread of their workflows, and one that has ended is replaced.
+test('workers that have the same workflows share a thread', async () => {
+  const load = createRequire(import.meta.url);
+  const { ThreadedVMWorkflowCreator } = load('@temporalio/worker/lib/workflow/threaded-vm');
+  const { parseWorkflowCode } = load('@temporalio/worker/lib/worker');
+  const { code } = await bundleWorkflows();
+  const start = async (...activities: string[]) => {
+    const creator = await ThreadedVMWorkflowCreator.create({
+      threadPoolSize: 1,
+      isolateExecutionTimeoutMs: 5_000,
+      reuseV8Context: true,
+      workflowBundle: parseWorkflowCode(code, BUNDLE),
+      registeredActivityNames: new Set(activities),
+      logger: new DefaultLogger('WARN'),
+    });
+    await creator.destroy();
+    return creator.workerThreadClients[0].workerThread as Thread;
+  };
+  const [one, two, other] = [await start('a', 'b'), await start('b', 'a'), await start('a')];
+  expect(two).toBe(one);
+  expect(other).not.toBe(one);
+  await Promise.all([one, other].map((thread) => thread.terminate()));
+  const next = await start('a', 'b');
+  expect(next).not.toBe(one);
+  await next.terminate();
+});

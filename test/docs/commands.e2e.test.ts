@@ -1,12 +1,14 @@
 /**
  * Types what the pages tell a reader to type, page after page, beside one service. What belongs into a page to be run is in
- * `blocks.ts`; `npm test -- test/docs/commands.e2e.test.ts -t 'docs/guide/runs.md'` runs one page.
+ * `blocks.ts`; `npm test -- test/docs/commands.e2e.test.ts -t 'docs/guide/runs.md'` runs one page. A run that draws types
+ * some of the pages.
  */
 import { afterAll, beforeAll, test } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CliProcess, readyLine, startCli } from '../embedded/service-process.ts';
+import { drawn } from '../support/runner/sizes.ts';
 import { pages } from './blocks.ts';
 import { makeDesk, Reader, type Desk } from './shell.ts';
 
@@ -29,8 +31,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
 }, 60_000);
 
+const TYPED = pages().filter(({ blocks }) => blocks.some(({ notRun }) => notRun === undefined));
+
 // Guards against: commands that fail, or print something else, when they are typed as a page shows them.
-test.each(pages().filter(({ blocks }) => blocks.some(({ notRun }) => notRun === undefined)))(
+test.each(drawn('pages', TYPED, 6))(
   '$path',
   async ({ path, blocks }) => {
     const reader = new Reader(desk, path);

@@ -2,7 +2,7 @@
  * Backup and restore as the operator's handbook has them: work that was in flight goes on elsewhere. The file of
  * `aos backup` has everything; a dump of the database and the files are enough, as what Temporal knew is made again.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import { connectTo } from '../support/temporal/temporal.ts';
 import { openNativePostgres } from '../support/database/native-postgres.ts';
 import { readyLine, startCli, type CliProcess } from '../embedded/service-process.ts';
 import { withDatabase } from '../support/database/database-template.ts';
+import { drawn } from '../support/runner/sizes.ts';
 import { agentStep, gateStep, phaseSpec } from '../support/fixtures/projects.ts';
 import { endsOf, tool } from '../support/fixtures/runs.ts';
 import { call, eventually } from '../support/service/service.ts';
@@ -171,54 +172,39 @@ async function expectToGoOn({ api, cp, credentials }: Running, work: InFlight): 
   }
 }
 
-describe('the embedded service', () => {
-  // Guards: one file holds everything: work that was in flight goes on with the same keys, and existing data is never
-  // overwritten.
-  test('goes on from the file of aos backup', async () => {
-    const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
-    const work = await beginWork(await start(from));
-    expect(await aos(['backup', file], from)).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use') });
-    await stop('SIGTERM');
-    expect((await aos(['backup', file], from)).code).toBe(0);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
+// Guards: one file holds everything: work that was in flight goes on with the same keys, and existing data is never
+// overwritten.
+async function fromFile(): Promise<void> {
+  const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
+  const work = await beginWork(await start(from));
+  expect(await aos(['backup', file], from)).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use') });
+  await stop('SIGTERM');
+  expect((await aos(['backup', file], from)).code).toBe(0);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
 
-    await mkdir(to);
-    await writeFile(join(to, 'mine.txt'), 'not to be lost');
-    expect(await aos(['restore', file], to)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('is not empty'),
-    });
-    await rm(join(to, 'mine.txt'));
-    expect((await aos(['restore', file], to)).code).toBe(0);
-    expect((await readdir(folder)).sort()).toEqual(['backup.tar.gz', 'from', 'to']);
-    await expectToGoOn(await start(to), work);
-  }, 300_000);
+  await mkdir(to);
+  await writeFile(join(to, 'mine.txt'), 'not to be lost');
+  expect(await aos(['restore', file], to)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is not empty'),
+  });
+  await rm(join(to, 'mine.txt'));
+  expect((await aos(['restore', file], to)).code).toBe(0);
+  expect((await readdir(folder)).sort()).toEqual(['backup.tar.gz', 'from', 'to']);
+  await expectToGoOn(await start(to), work);
+}
 
-  // Guards: after a restore, Temporal's state is made again from the database, even after everything was killed at
-  // once.
-  test('goes on without what Temporal knew', async () => {
-    const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
-    const work = await beginWork(await start(from));
-    await stop('SIGKILL');
-    expect((await aos(['backup', file], from)).code).toBe(0);
-    expect((await aos(['restore', file], to)).code).toBe(0);
-    for (const name of await readdir(to)) if (name.startsWith('temporal.db')) await rm(join(to, name));
-    await expectToGoOn(await start(to), work);
-  }, 300_000);
-
-  // Guards: a file that is no backup makes no data directory.
-  test('refuses another file', async () => {
-    const [to, file] = [join(folder, 'to'), join(folder, 'other.tar.gz')];
-    await writeFile(join(folder, 'a.txt'), 'a');
-    await execute('tar', ['-czf', file, '-C', folder, 'a.txt']);
-    expect(await aos(['restore', file], to)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('is no backup'),
-    });
-    expect((await aos(['backup', file], to)).code).toBe(1);
-    expect((await readdir(folder)).sort()).toEqual(['a.txt', 'other.tar.gz']);
-  }, 30_000);
-});
+// Guards: after a restore, Temporal's state is made again from the database, even after everything was killed at
+// once.
+async function withoutTemporal(): Promise<void> {
+  const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
+  const work = await beginWork(await start(from));
+  await stop('SIGKILL');
+  expect((await aos(['backup', file], from)).code).toBe(0);
+  expect((await aos(['restore', file], to)).code).toBe(0);
+  for (const name of await readdir(to)) if (name.startsWith('temporal.db')) await rm(join(to, name));
+  await expectToGoOn(await start(to), work);
+}
 
 /** Those of the server first: older ones refuse to dump it. */
 const dumpTool = (name: string, binaries: string | undefined): string | undefined => {
@@ -232,7 +218,7 @@ const dumpTool = (name: string, binaries: string | undefined): string | undefine
 };
 
 // Guards: a dump taken during work, the files and the secrets are enough for a new machine and a new Temporal.
-test('a service with a database of its own goes on from a dump', async () => {
+async function fromDump(): Promise<void> {
   const server = await openNativePostgres();
   if (typeof server === 'string') return console.warn(`SKIPPED: pg_dump and pg_restore are not tried: ${server}`);
   const [dump, restoreDump] = [dumpTool('pg_dump', server.binaries), dumpTool('pg_restore', server.binaries)];
@@ -262,4 +248,30 @@ test('a service with a database of its own goes on from a dump', async () => {
     await admin.end();
     await server.close();
   }
-}, 300_000);
+}
+
+// Each of them starts two services, so a run that draws tries one.
+test.each(
+  drawn(
+    'ways back',
+    [
+      ['the embedded service goes on from the file of aos backup', fromFile],
+      ['the embedded service goes on without what Temporal knew', withoutTemporal],
+      ['a service with a database of its own goes on from a dump', fromDump],
+    ] as const,
+    1,
+  ),
+)('%s', (_way, goOn) => goOn(), 300_000);
+
+// Guards: a file that is no backup makes no data directory.
+test('aos restore refuses another file', async () => {
+  const [to, file] = [join(folder, 'to'), join(folder, 'other.tar.gz')];
+  await writeFile(join(folder, 'a.txt'), 'a');
+  await execute('tar', ['-czf', file, '-C', folder, 'a.txt']);
+  expect(await aos(['restore', file], to)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is no backup'),
+  });
+  expect((await aos(['backup', file], to)).code).toBe(1);
+  expect((await readdir(folder)).sort()).toEqual(['a.txt', 'other.tar.gz']);
+}, 30_000);

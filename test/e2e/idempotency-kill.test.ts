@@ -6,6 +6,7 @@ import { first, present } from '../../src/platform/core/present.ts';
 import { startNativePostgres } from '../support/database/native-postgres.ts';
 import { agentStep, gateStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
 import { deploy, type Deployment, type Replica } from '../support/processes/deployment.ts';
+import { drawn } from '../support/runner/sizes.ts';
 import { isMissing } from '../support/programs/missing.ts';
 import { call, eventually, type Answer, type Tenant } from '../support/service/service.ts';
 import { asks, ASKER_AGENT, openWaits } from '../resources/inbox/waits.ts';
@@ -136,7 +137,7 @@ let holder: pg.Client;
     return ask(asked);
   }
 
-  describe.each(Object.entries(REQUESTS))('of a process that %s', (_name, prepare) => {
+  describe.each(Object.entries(REQUESTS))('of a process that %s', (name, prepare) => {
     const place = (asked: Asked) => ({
       'before it is done': [`begin; lock table ${asked.table} in share mode`, false],
       'while it is done': [`begin; lock table ${asked.table} in share mode`, true],
@@ -145,7 +146,7 @@ let holder: pg.Client;
 
     // Guards: nothing is done twice, and no caller is told that somebody else was first, wherever the process was
     // killed.
-    test.each(['before it is done', 'while it is done', 'after it is done'] as const)(
+    test.each(drawn(name, ['before it is done', 'while it is done', 'after it is done'] as const, 1))(
       '%s',
       async (when) => {
         const asked = await prepare();

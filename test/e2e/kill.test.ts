@@ -6,6 +6,7 @@ import { last, present } from '../../src/platform/core/present.ts';
 import { createRunStore } from '../../src/resources/runs/store/index.ts';
 import { PARTS, prepareProcesses, type Processes } from '../support/processes/processes.ts';
 import type { Part } from '../support/processes/service-process.ts';
+import { drawn } from '../support/runner/sizes.ts';
 import { tool } from '../support/fixtures/runs.ts';
 import { eventually } from '../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
@@ -56,7 +57,7 @@ afterAll(async () => {
 
 const timesAt = (path: string) => receiver.received.filter((request) => request.path === path).length;
 
-describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => {
+describe.each(drawn('killed parts', PARTS, 1).map((part) => [part]))('kill -9 of the %s', (part: Part) => {
   const get = (name: string) => tool('http_request', { url: `http://${receiver.hostAndPort}/${name}-${part}` });
   const post = (name: string) =>
     tool('http_request', { method: 'POST', url: `http://${receiver.hostAndPort}/${name}-${part}`, body: '{}' });

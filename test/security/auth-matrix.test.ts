@@ -25,7 +25,7 @@ import {
   type Tenant,
   type TestService,
 } from '../support/service/service.ts';
-import { tried } from '../support/runner/sizes.ts';
+import { drawn, tried } from '../support/runner/sizes.ts';
 import { matrixPath, wrongCredentials } from '../support/security/wrong-credentials.ts';
 import type { Material, WrongCredential } from '../support/security/wrong-keys.ts';
 
@@ -180,7 +180,8 @@ describe('in split mode', () => {
   beforeAll(() => start({ split: true }));
   afterAll(stop);
 
-  describe.each(byId(endpoints.filter(({ surface }) => surface === 'control-plane')))('%s', (_id, endpoint) => {
+  const behind = endpoints.filter(({ surface }) => surface === 'control-plane');
+  describe.each(byId(drawn('split mode', behind, behind.length / 3)))('%s', (_id, endpoint) => {
     // Guards: a gateway in its own process refuses the same requests as one with the control plane in it, and passes on
     // the right one.
     test('refuses every wrong credential and takes the right one', async () => {

@@ -16,6 +16,7 @@ import { faultOfWire, floods, wireAttacks } from '../support/security/hostile-wi
 import { startProject } from '../support/fixtures/projects.ts';
 import { createBytesSender } from '../support/http/send-bytes.ts';
 import { credentialsOf } from '../support/http/send.ts';
+import { drawn } from '../support/runner/sizes.ts';
 import { GATEWAYS, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { findStalls, watchOwnLoop } from '../support/observability/stall-oracle.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
@@ -82,7 +83,7 @@ async function faultsOfAll(requests: readonly HostileRequest[], faultOfAnswer = 
 const takesNothing = ({ params, query, body, upload, uploads }: Endpoint) =>
   !(params ?? query ?? body ?? upload ?? uploads);
 
-describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
+describe.each(byId(lastDeletes(drawn('hostile input', endpoints, endpoints.length / 3))))('%s', (id, endpoint) => {
   // Guards: no input of a caller gives an internal error, a hanging request or an answer that clients cannot expect.
   test('answers hostile input as documented', async () => {
     const parts = (await EXAMPLES[id]?.(belongings)) ?? {};

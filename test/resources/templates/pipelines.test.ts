@@ -14,6 +14,7 @@ import {
   tasksOf,
   untilStep,
 } from '../../support/fixtures/projects.ts';
+import { drawn } from '../../support/runner/sizes.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { parseXml, runAction } from '../projects/actions/context.ts';
 
@@ -90,7 +91,7 @@ async function drive(id: string): Promise<string[]> {
 
 // Guards: each built-in pipeline works: every step runs, each gate asks once and is answered, and the last artifact
 // opens.
-test.each(builtinTemplates.map(({ spec }) => [spec.slug, spec] as const))(
+test.each(drawn('pipelines', builtinTemplates, 4).map(({ spec }) => [spec.slug, spec] as const))(
   '%s runs to its end',
   async (slug, spec) => {
     const id = await start(slug);
@@ -113,10 +114,11 @@ test.each(builtinTemplates.map(({ spec }) => [spec.slug, spec] as const))(
 );
 
 // Guards: a rejection reaches the step that can change the work, with the comment, and the gate then asks again.
-test.each([
+const REWORKED = [
   ['blog-post', 'draft', 'approve', 'write'],
   ['landing-page', 'page', 'compliance', 'finish'],
-])(
+] as const;
+test.each(drawn('reworked', REWORKED, 1))(
   '%s is reworked after a rejection',
   async (slug, phase, gate, producer) => {
     const id = await start(slug);

@@ -1,20 +1,28 @@
-/** Runs `npm test`, which is Jest; `--small` leaves out the tests that take long. */
+/**
+ * Runs `npm test`, which is Jest. `--small` leaves out the tests that take long; `--all` tries all of what tests otherwise
+ * try a part of, drawn anew each run (`sizes.ts`).
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { optionsOf } from './options.mjs';
 import { LONG } from './sequencer.mjs';
 
-const HELP = `npm test -- [--small] [what jest takes]
+const HELP = `npm test -- [--small | --all] [what jest takes]
 
   --small                    without the files that take more than eight seconds (test/support/runner/long.txt)
+  --all                      tries everything where a run otherwise draws a part: what .ci/run runs. Tests that are
+                             named try everything too
   --rows                     also with some of the tests: holds the rows that raw SQL gave against their types
+  --times                    tells which ten files took the most CPU (TEST_TIMES=all: all of them)
   test/resources/runs        some of the tests
   -t 'is answered'           those of that name
   --help                     this; what jest takes: npx jest --help
 
+TEST_SEED=4711               draws what an earlier run drew, which printed it
 CI=true                      a test that is skipped fails the run
 TEST_DATABASE_URL=...        on that Postgres, with ten connections a service, in place of one that the tests start
 TEST_DATABASE=embedded       on the embedded Postgres
@@ -33,30 +41,28 @@ if (args.includes('--help')) {
   process.stdout.write(HELP);
   process.exit();
 }
-const isSmall = args.includes('--small');
-/** No test is named or left out, and the options only say how the tests are run. */
-const isWhole = args.every((arg) => /^(-w|-i|--(maxWorkers|runInBand|silent|verbose|rows)(=.*)?|\d+%?)$/.test(arg));
-const rows = isWhole || args.includes('--rows') ? mkdtempSync(join(tmpdir(), 'aos-rows-')) : undefined;
+const { isSmall, withRows, withTimes, isWhole, seed, forJest } = optionsOf(args, process.env);
+if (seed !== undefined) process.stderr.write(`a part of what takes long is tried, drawn with TEST_SEED=${seed}\n`);
+const rows = isWhole || withRows ? mkdtempSync(join(tmpdir(), 'aos-rows-')) : undefined;
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
-const child = spawn(
-  process.execPath,
-  [jest, ...args.filter((arg) => !['--small', '--rows'].includes(arg)), ...(isSmall ? withoutLongOnes() : [])],
-  {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      NODE_OPTIONS: [
-        process.env.NODE_OPTIONS,
-        `--max-semi-space-size=${YOUNG_HEAP_MB}`,
-        `--import=${WITHOUT_CALL_STACKS}`,
-        rows && `--import=${RECORDING_ROWS}?to=${rows}`,
-      ]
-        .filter(Boolean)
-        .join(' '),
-      ...(rows && { TEST_ROWS: rows, TEST_ROWS_OF: isWhole ? 'all' : 'some' }),
-    },
+const child = spawn(process.execPath, [jest, ...forJest, ...(isSmall ? withoutLongOnes() : [])], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    TEST_SEED: seed,
+    NODE_OPTIONS: [
+      process.env.NODE_OPTIONS,
+      `--max-semi-space-size=${YOUNG_HEAP_MB}`,
+      `--import=${WITHOUT_CALL_STACKS}`,
+      rows && `--import=${RECORDING_ROWS}?to=${rows}`,
+    ]
+      .filter(Boolean)
+      .join(' '),
+    ...(withTimes && { TEST_TIMES: process.env.TEST_TIMES ?? 'most' }),
+    // What a run does not draw it does not run.
+    ...(rows && { TEST_ROWS: rows, TEST_ROWS_OF: isWhole && seed === undefined ? 'all' : 'some' }),
   },
-);
+});
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.stdin.isTTY || child.kill(signal));
 child.on('exit', (code) => {
   if (rows) rmSync(rows, { recursive: true, force: true });

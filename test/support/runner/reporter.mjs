@@ -5,6 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { tellTimes } from './cpu.mjs';
 
 const ROWS_CHECK = fileURLToPath(new URL('../rows/check.ts', import.meta.url));
 
@@ -14,14 +15,17 @@ const MAY_BE_SKIPPED = /^a real container /;
 export default class ClosingLine {
   #skipped = [];
   #rows = '';
+  #files = [];
 
-  onTestResult(_test, { testResults }) {
+  onTestResult({ path }, { testResults, perfStats, cpuSeconds }) {
+    this.#files.push({ path, seconds: perfStats.runtime / 1_000, cpuSeconds });
     const pending = testResults.filter(({ status }) => status === 'pending' || status === 'todo');
     this.#skipped.push(...pending.map(({ fullName }) => fullName));
   }
 
   async onRunComplete(_contexts, { numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites }) {
     if (process.env.TEST_ROWS) this.#rows = await checkRows(process.env.TEST_ROWS, process.env.TEST_ROWS_OF);
+    if (process.env.TEST_TIMES) process.stderr.write(`${tellTimes(this.#files)}\n`);
     const failed = numFailedTests + numRuntimeErrorTestSuites;
     const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
     const error = this.getLastError();

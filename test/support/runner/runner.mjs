@@ -7,6 +7,8 @@
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import circus from 'jest-circus/runner';
+import './one-workflow-thread.mjs';
+import { cpuSecondsOf } from './cpu.mjs';
 import { forgetMocks, setGlobals } from './globals.mjs';
 
 const require = createRequire(import.meta.url);
@@ -32,8 +34,10 @@ export default async function run(globalConfig, config, environment, runtime, te
     unstable_shouldLoadAsEsm: () => true,
     unstable_importModule: (path) => import(pathToFileURL(path).href),
   });
+  const before = cpuSecondsOf('self');
   try {
-    return await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
+    const result = await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
+    return { ...result, cpuSeconds: before === undefined ? undefined : cpuSecondsOf('self') - before };
   } finally {
     forgetMocks();
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
