@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Worker as Thread } from 'node:worker_threads';
-import { optionsOf } from '../support/runner/options.mjs';
+import { optionsOf } from '../support/runner/options.ts';
 import { draw } from '../support/runner/sizes.ts';
 import { BUNDLE, bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { optionsOf } from './options.mjs';
+import { optionsOf } from './options.ts';
 import { LONG } from './sequencer.mjs';
 
 const HELP = `npm test -- [--small | --all] [what jest takes]
