@@ -8,7 +8,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/runner/global-teardown.ts',
   testTimeout: 60_000,
   // There are more workers than cores, because many tests wait for a time-out, a workflow or a process of their own.
-  maxWorkers: 3,
+  maxWorkers: 4,
   workerIdleMemoryLimit: '2GB',
   reporters: ['default', '<rootDir>/test/support/runner/reporter.mjs'],
 };

@@ -23,8 +23,8 @@ import { KINDS } from './workload-kinds.ts';
 import { prepareWorkload, workloadSettings } from './workload.ts';
 
 /** How often each is cut off, and how long work goes on: so long, and then until nothing new was met for a while. */
-const FULL = { times: 4, workS: 420, quietS: 60, longestS: 1_200 };
-const SMALL = { times: 1, workS: 20, quietS: 5, longestS: 30 };
+const FULL = { times: 4, workS: 420, quietS: 60, longestS: 1_200, apis: 2, workers: 2 };
+const SMALL = { times: 1, workS: 20, quietS: 5, longestS: 30, apis: 1, workers: 1 };
 
 /** Connections of Postgres tell what they wrote when they have been idle for so long. */
 const TOLD_MS = 12_000;
@@ -38,12 +38,14 @@ const BY_TRIGGERS = ['tally_deltas', 'search_documents'];
 await prove(
   { name: 'acks', claim: 'R7', title: 'answers lost between the parts after what was asked was carried out' },
   async ({ seed, small, say, repeat }) => {
-    const { times, workS, quietS, longestS } = small ? SMALL : FULL;
+    const { times, workS, quietS, longestS, apis, workers } = small ? SMALL : FULL;
     const random = seeded(seed);
     const [sink, provider] = await Promise.all([startSink(), startModelProvider()]);
     const wires = new Map<Replica, Wire>();
     const temporalWires = new Map<Replica, TemporalWire>();
     const deployment = await deploy({
+      apis,
+      workers,
       settings: { ...workloadSettings(sink), ...(await modelSettings(provider.baseUrl, await makeFolder())) },
       async through({ from, to, address }) {
         const wire = await (to === 'postgres' ? startWire(address) : startTemporalWire(address));

@@ -13,6 +13,7 @@ import { textsElsewhere } from '../support/security/hostile-elsewhere.ts';
 import { textRequests } from '../support/security/hostile-text-requests.ts';
 import { createBytesSender } from '../support/http/send-bytes.ts';
 import { gateStep, makeTemplate, phaseSpec } from '../support/fixtures/projects.ts';
+import { drawn } from '../support/runner/sizes.ts';
 import { credentialsOf, type RequestParts } from '../support/http/send.ts';
 import { standInForEmbeddings } from '../support/service/embeddings.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
@@ -78,7 +79,7 @@ async function sendAll(requests: readonly HostileRequest[]): Promise<void> {
   });
 }
 
-describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
+describe.each(byId(lastDeletes(drawn('hostile texts', endpoints, endpoints.length / 3))))('%s', (id, endpoint) => {
   // Guards: no text that anybody sends stops everybody else.
   test('reads every text in time', async () => {
     const parts = withoutWork((await EXAMPLES[id]?.(belongings)) ?? {});

@@ -31,7 +31,7 @@ import {
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
 
-const PHASES = sized(60, MAX_PHASES);
+const PHASES = sized(30, MAX_PHASES);
 const STEPS = sized(20, MAX_STEPS);
 
 /** A quarter of what the server ends an execution at. */

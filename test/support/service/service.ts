@@ -18,7 +18,7 @@ import { openTestDatabase } from '../database/database.ts';
 import { EVENT_STREAM, eventsIn } from '../http/event-stream.ts';
 import { mailbox } from './otp.ts';
 import { connectTestTemporal } from '../temporal/temporal.ts';
-import { BUNDLE } from '../temporal/workflow-bundle.ts';
+import { BUNDLE, sealedBundle } from '../temporal/workflow-bundle.ts';
 import { makeWorkspace } from '../fixtures/workspaces.ts';
 
 export const TEST_SECRETS = {
@@ -107,7 +107,7 @@ export async function startTestService({
     SHUTDOWN_GRACE: '2s',
     // What asks every endpoint reads each answer to its end; tests of streams say how long theirs are.
     LIVE_STREAM_LIFE: '100ms',
-    WORKER_BUNDLE: BUNDLE,
+    WORKER_BUNDLE: env.TEMPORAL_CODEC_KEYS ? await sealedBundle() : BUNDLE,
     // `npm run proof:replay` has every workflow replay at each of its tasks.
     ...(process.env.TEST_WORKFLOW_CACHE && { WORKER_MAX_CACHED_WORKFLOWS: process.env.TEST_WORKFLOW_CACHE }),
     ...env,
