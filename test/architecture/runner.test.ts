@@ -116,7 +116,8 @@ test('workers that have the same workflows share a thread', async () => {
       logger: new DefaultLogger('WARN'),
     });
     await creator.destroy();
-    return creator.workerThreadClients[0].workerThread as Thread;
+    const { workerThread }: { workerThread: Thread } = creator.workerThreadClients[0];
+    return workerThread;
   };
   const [one, two, other] = [await start('a', 'b'), await start('b', 'a'), await start('a')];
   expect(two).toBe(one);
