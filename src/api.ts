@@ -14,12 +14,10 @@ import { listen, type Listener } from './platform/http/server.ts';
 import { traceRequests } from './platform/http/tracing.ts';
 import { orAfter, withinDeadline } from './platform/temporal/problems.ts';
 import { mcpRouter } from './mcp-server/router.ts';
-import { requireKeysInUse } from './keys-in-use.ts';
+import { checkRecord } from './checked-record.ts';
 import { metricsOf } from './observability.ts';
 import { documents } from './openapi.ts';
 import { allRoutes, routesOf } from './resources/index.ts';
-import { continueEventOrder } from './resources/event-log/store/read.ts';
-import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { LINK_PATH } from './resources/inbox/model.ts';
 import { linkRouter } from './resources/inbox/link-routes.ts';
 import { miniappRouter } from './resources/miniapps/routes.ts';
@@ -54,10 +52,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     apiKeyCaller: services.apiKeys.caller,
   });
   const authenticate = countingRefusals(check, services.meters);
-  await requireKeysInUse(db, services.secretBox, config.SECRETS_KEY_LOST);
-  await requireVectorsOf(db, services.models.embedding);
-  await continueEventOrder(db);
-  await services.templates.seed();
+  await checkRecord(runtime, services);
   await services.webhooks.bindSecrets();
   const routes = allRoutes(services).map((route) => whereThereIsRoom(route, services.disk));
   const audit = services.audit.trail;

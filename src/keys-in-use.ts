@@ -2,7 +2,7 @@
  * Checks before anything starts that what is stored sealed can be opened. With another key the service would look well,
  * fail whatever needs a credential, and seal what is set meanwhile so that the right key does not open it later.
  */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { ConfigError } from './platform/core/config.ts';
 import type { SecretBox } from './platform/core/crypto.ts';
 import type { Database } from './platform/db/client.ts';
@@ -21,9 +21,9 @@ export async function requireKeysInUse(
   lost: readonly string[],
 ): Promise<void> {
   const known = [...keyIds, ...lost];
-  const inUse = await Promise.all(SEALED_COLUMNS.map((column) => keysOf(db, column)));
+  const inUse = await db.rows<KeyInUse>(sql.join(SEALED_COLUMNS.map(keysOf), sql` union all `));
   const missing = Map.groupBy(
-    inUse.flat().filter(({ id }) => !known.includes(id)),
+    inUse.filter(({ id }) => !known.includes(id)),
     ({ id }) => id,
   );
   if (missing.size === 0) return;
@@ -41,13 +41,10 @@ export async function requireKeysInUse(
   );
 }
 
-async function keysOf(
-  db: Database,
-  { table, column, live = sql`true` }: (typeof SEALED_COLUMNS)[number],
-): Promise<KeyInUse[]> {
+function keysOf({ table, column, live = sql`true` }: (typeof SEALED_COLUMNS)[number]): SQL {
   const name = sql.identifier(column);
   // A text that begins with no name of a key was never sealed.
-  return db.rows<KeyInUse>(sql`
-    select split_part(${name}, '.', 1) as id, ${table} as table, count(*)::int as secrets from ${sql.identifier(table)}
-    where ${name} ~ '^[0-9a-f]{8}\\.' and ${live} group by 1 order by 1`);
+  return sql`
+    (select split_part(${name}, '.', 1) as id, ${table} as table, count(*)::int as secrets from ${sql.identifier(table)}
+    where ${name} ~ '^[0-9a-f]{8}\\.' and ${live} group by 1 order by 1)`;
 }

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { existsSync } from 'node:fs';
 import { outlastingDatabase } from '../activities/database-away.ts';
 import type { Activities } from '../activities/index.ts';
+import { checkRecord } from './checked-record.ts';
 import { composeActivities } from './compose/activities.ts';
 import { withServices } from './compose/process.ts';
 import type { Services } from './compose/services.ts';
@@ -15,9 +16,6 @@ import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/tempor
 import { versionOf } from './platform/temporal/deployments.ts';
 import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
 import { keepHousekeeper } from './housekeeper.ts';
-import { requireKeysInUse } from './keys-in-use.ts';
-import { continueEventOrder } from './resources/event-log/store/read.ts';
-import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
 
@@ -36,10 +34,7 @@ export interface RunningWorker {
 
 export async function startWorker(runtime: Runtime, services: Services): Promise<RunningWorker> {
   const { config, log } = runtime;
-  await requireKeysInUse(runtime.db, services.secretBox, config.SECRETS_KEY_LOST);
-  await requireVectorsOf(runtime.db, services.models.embedding);
-  await continueEventOrder(runtime.db);
-  await services.templates.seed();
+  await checkRecord(runtime, services);
   const served: Queue[] = areQueuesSplit(config)
     ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue))
     : ['orchestration'];

@@ -1,9 +1,10 @@
 /** Lists every command of `aos`. A command that is not added here does not exist. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { addAgentCommands } from './agents.ts';
 import { addAuditCommand } from './audit.ts';
 import { addBillingCommands } from './billing.ts';
 import { addBackupCommands } from './backup.ts';
+import { createBase } from './base.ts';
 import { addChatCommands } from './chat.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addCostCommand } from './costs.ts';
@@ -29,29 +30,12 @@ import { addSystemCommands } from './system.ts';
 import { addTokenCommands } from './tokens.ts';
 import { addToolCommands } from './tools.ts';
 import { addMemberCommands } from './members.ts';
-import { OWN_VERSION } from './version.ts';
 import { addWebhookCommands } from './webhooks.ts';
 import { addWorkflowCommands } from './workflows.ts';
 import { addWorkspaceCommands } from './workspaces.ts';
 
 export function createProgram(): Command {
-  const program = new Command('aos')
-    .description('Agent Orchestration Service: run it, and work with it.')
-    .version(OWN_VERSION)
-    .addHelpText(
-      'after',
-      `
-Where the service is: AOS_URL, AOS_API_KEY and AOS_SESSION, else what \`npm start\` left in DATA_DIR (.data).
-
-Examples:
-  aos demo                                    see it all work
-  aos start                                   run the service here
-  aos run assistant "What is 17% of 2,340?" -f
-  aos project start blog-post --brief "Why small teams should write things down" --watch
-  aos doctor                                  find out what is wrong`,
-    )
-    .showHelpAfterError('(aos --help lists the commands)')
-    .exitOverride();
+  const program = createBase();
   addStartCommand(program);
   addDemoCommand(program);
   addRunCommands(program);

@@ -2,15 +2,17 @@
  * Runs one command. Whatever goes wrong is told in one shape: a line on standard error that begins with `error:`, and exit code 1. What
  * belongs to it stands below it: indented, or in brackets where it is advice.
  */
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { ConfigError } from '../platform/core/config.ts';
 import { CliError, paint, printAside } from './output.ts';
-import { createProgram } from './program.ts';
+import { createBase } from './base.ts';
+import { addStartCommand } from './start.ts';
 
 /** @returns the exit code, where the command has not set another one */
 export async function runCommand(args: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync(args, { from: 'user' });
+    const program = await programFor(args);
+    await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     // It has said so already.
@@ -18,6 +20,14 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     printAside(`${paint('red', 'error:')} ${explain(error).replaceAll(/\n(?! {2})/g, '\n  ')}`);
     return 1;
   }
+}
+
+/** The service is started with nothing of the other commands in its way, nor in its memory. */
+async function programFor([command]: readonly string[]): Promise<Command> {
+  if (command !== 'start') return (await import('./program.ts')).createProgram();
+  const program = createBase();
+  addStartCommand(program);
+  return program;
 }
 
 /** What nobody expected is told with where it happened, for whoever mends it. */

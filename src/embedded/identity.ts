@@ -3,7 +3,7 @@
  * `DATA_DIR/identity.json`, the public keys beside it in `jwks.json`. A key signs for a month. The one before it
  * verifies for as long as a token that it signed may last, and is then dropped.
  */
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from 'jose';
+import type { JWK } from 'jose';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readPrivateJson, writePrivateJson } from './private-file.ts';
@@ -26,6 +26,7 @@ const keysFile = (dataDir: string): string => join(dataDir, 'identity.json');
 const jwksFile = (dataDir: string): string => join(dataDir, 'jwks.json');
 
 async function newKey(now: Date): Promise<LocalKey> {
+  const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
   const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
   const jwk = await exportJWK(privateKey);
   return { created_at: now.toISOString(), private_jwk: { ...jwk, kid: await calculateJwkThumbprint(jwk) } };
@@ -75,6 +76,7 @@ export async function signLocalToken(
   const [current] = (await readPrivateJson<LocalKey[]>(keysFile(dataDir))) ?? [];
   if (!current) return undefined;
   const { private_jwk: jwk } = current;
+  const { importJWK, SignJWT } = await import('jose');
   const nowS = Math.floor(Date.now() / 1_000);
   return new SignJWT({ email, email_verified: true, workspace_id: workspaceId })
     .setProtectedHeader({ alg: ALGORITHM, kid: jwk.kid })

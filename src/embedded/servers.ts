@@ -105,10 +105,10 @@ async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir, log }: Servers
   }
   let port = embeddedPort(env, 'TEMPORAL_PORT');
   let uiPort = embeddedPort(env, 'TEMPORAL_UI_PORT') || (await keptUiPort(dataDir, log));
-  return async () => {
+  return async (lost?: EmbeddedTemporal) => {
     const dbFile = temporalFile(dataDir);
-    // The server has no lock of its own.
-    await stopServersOn(dbFile);
+    // The server has no lock of its own. Before the first one the start itself has looked.
+    if (lost) await stopServersOn(dbFile);
     const server = await startTemporal({ cliPath, dbFile, port, uiPort });
     port = Number(server.address.split(':')[1]);
     uiPort = Number(new URL(present(server.uiUrl)).port);

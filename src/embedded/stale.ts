@@ -4,6 +4,7 @@
  * start time and stopped, or two servers would write the same files.
  */
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -96,10 +97,9 @@ export async function stopServersOn(file: string): Promise<void> {
 /** @returns the ids of processes whose command line has these arguments in a row */
 export async function pidsWith(args: readonly string[]): Promise<number[]> {
   if (process.platform === 'linux') {
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-    const commands = pids.map(async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')]);
-    return (await Promise.all(commands)).flatMap(([pid, command]) =>
-      `${command}`.includes(`\0${args.join('\0')}\0`) ? Number(pid) : [],
+    // Hundreds of files of no length: read one after another they take a tenth of what they take side by side.
+    return (await readdir('/proc')).flatMap((name) =>
+      /^\d+$/.test(name) && commandOf(name).includes(`\0${args.join('\0')}\0`) ? Number(name) : [],
     );
   }
   const { stdout } = await execFileAsync('ps', ['-axww', '-o', 'pid=,command='], { maxBuffer: 64 * 2 ** 20 });
@@ -107,6 +107,15 @@ export async function pidsWith(args: readonly string[]): Promise<number[]> {
     const [, pid, command] = /^ *(\d+) (.*)$/.exec(line) ?? [];
     return pid && `${command} `.includes(` ${args.join(' ')} `) ? Number(pid) : [];
   });
+}
+
+/** @returns the arguments, each ended by a zero; nothing where the process is gone */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** @returns undefined where the process does not exist */

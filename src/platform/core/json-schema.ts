@@ -6,11 +6,14 @@
  * time. A schema that breaks a rule is refused, not trimmed. Large ones still take their time: outside of this folder,
  * `schema-checks.ts` is what to call.
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type * as Ajv from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { messageOf } from './causes.ts';
 import { canonical, isTooDeep, TOO_DEEP } from './json.ts';
 import { present } from './present.ts';
+import { whenUsed } from './when-used.ts';
+
+const validator = whenUsed<typeof Ajv>('ajv/dist/2020.js');
 
 const MAX_SCHEMA_BYTES = 64 * 1_024;
 const MAX_DEPTH = 40;
@@ -27,12 +30,12 @@ const MAX_MESSAGE = 1_000;
 export type Schema = Record<string, unknown>;
 interface Usable {
   nodes: number;
-  isValid: ValidateFunction;
+  isValid: Ajv.ValidateFunction;
   /**
    * This is the same check, except that it goes on after the first error. It is made on first use, since most values
    * are right.
    */
-  findErrors: () => ValidateFunction;
+  findErrors: () => Ajv.ValidateFunction;
 }
 type Compiled = Usable | { problem: string };
 
@@ -88,15 +91,23 @@ const linearRegExp = Object.assign(
 const OPTIONS = { strict: false, validateFormats: false, logger: false } as const;
 
 /** The dialect says what a schema may look like. One instance checks all of them, because it takes 20 ms to make. */
-const dialect = new Ajv2020(OPTIONS);
+let madeDialect: Ajv.Ajv2020 | undefined;
+const dialect = (): Ajv.Ajv2020 => (madeDialect ??= new (validator().Ajv2020)(OPTIONS));
 
 /**
  * Each schema gets an instance of its own, because an instance remembers every `$id` it has met and tenants may use the
  * same ones.
  */
-const build = (schema: Schema, allErrors: boolean): ValidateFunction => {
+const build = (schema: Schema, allErrors: boolean): Ajv.ValidateFunction => {
   const code = { regExp: linearRegExp };
-  const ajv = new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false, allErrors, inlineRefs: false, code });
+  const ajv = new (validator().Ajv2020)({
+    ...OPTIONS,
+    meta: false,
+    validateSchema: false,
+    allErrors,
+    inlineRefs: false,
+    code,
+  });
   // The keyword that ajv brings compares each item with every other one, which takes quadratic time.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
@@ -113,8 +124,8 @@ const compile = (given: Schema, text: string): Compiled => {
     if (Buffer.byteLength(text) > MAX_SCHEMA_BYTES) throw new Error(`is larger than ${MAX_SCHEMA_BYTES} bytes`);
     const nodes = checkShape(given);
     const { $schema: _dialect, ...schema } = given;
-    if (!dialect.validateSchema(schema)) throw new Error(`is not valid: ${dialect.errorsText()}`);
-    let thorough: ValidateFunction | undefined;
+    if (!dialect().validateSchema(schema)) throw new Error(`is not valid: ${dialect().errorsText()}`);
+    let thorough: Ajv.ValidateFunction | undefined;
     return { nodes, isValid: build(schema, false), findErrors: () => (thorough ??= build(schema, true)) };
   } catch (error) {
     return { problem: `the schema ${messageOf(error)}`.slice(0, MAX_MESSAGE) };
@@ -175,7 +186,7 @@ function countNodes(root: unknown, enough: number): number {
   return nodes;
 }
 
-function explain({ instancePath, message, params }: ErrorObject, name: string): string {
+function explain({ instancePath, message, params }: Ajv.ErrorObject, name: string): string {
   const detail: unknown = params['additionalProperty'] ?? params['allowedValues'];
   return `${instancePath.slice(1) || name} ${message}${detail ? ` (${JSON.stringify(detail)})` : ''}`;
 }

@@ -6,12 +6,21 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator';
 import pg from 'pg';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { errorCodeOf } from '../core/causes.ts';
 import { APPLICATION_NAME } from './application-name.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
 /** The number is arbitrary; no other program may use it on this database. */
 const LOCK = 4_711_001;
+/** SQLSTATE undefined_table, also where the schema is not there. */
+const NO_TABLE = '42P01';
+
+interface Journal {
+  entries: { when: number }[];
+}
 
 export async function migrate(databaseUrl: string): Promise<void> {
   const client = new pg.Client({
@@ -21,10 +30,24 @@ export async function migrate(databaseUrl: string): Promise<void> {
   });
   await client.connect();
   try {
+    if (await isCurrent(client)) return;
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await applyMigrations(drizzle(client), { migrationsFolder: MIGRATIONS_FOLDER });
     await client.query('select pg_advisory_unlock($1)', [LOCK]);
   } finally {
     await client.end();
   }
+}
+
+/** Most starts find nothing to do, which one statement tells. A migration is applied where its time is after the last one's. */
+async function isCurrent(client: pg.Client): Promise<boolean> {
+  const journal = JSON.parse(await readFile(join(MIGRATIONS_FOLDER, 'meta/_journal.json'), 'utf8')) as Journal;
+  const newest = Math.max(...journal.entries.map(({ when }) => when));
+  const { rows } = await client
+    .query<{ at: string | null }>('select max(created_at) as at from drizzle.__drizzle_migrations')
+    .catch((error: unknown) => {
+      if (errorCodeOf(error) === NO_TABLE) return { rows: [] };
+      throw error;
+    });
+  return Number(rows[0]?.at ?? 0) >= newest;
 }

@@ -6,8 +6,6 @@
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-// The major version has to be that of the undici inside Node, because `fetch` refuses an agent of another one.
-import { Agent, buildConnector } from 'undici';
 import { errorOf } from '../core/causes.ts';
 import { ForbiddenAddressError, forbiddenHost, guardLookup } from './addresses.ts';
 import { limited, type BodyLimits, type LimitedFetch } from './limits.ts';
@@ -67,6 +65,22 @@ const follow = (init: RequestInit, status: number, from: URL, to: URL): RequestI
   return becomesGet ? { ...init, headers, method: 'GET', body: null } : { ...init, headers };
 };
 
+/** They are made when something goes out for the first time: nothing else needs the package. */
+async function agentsOf(lookup: LookupFunction) {
+  // The major version has to be that of the undici inside Node, because `fetch` refuses an agent of another one.
+  const { Agent, buildConnector } = await import('undici');
+  const connect = buildConnector({ lookup: guardLookup(lookup) });
+  const guarded = new Agent({
+    // Sockets ask no resolver about a literal address, so such an address is checked here.
+    connect(options, callback) {
+      const reason = forbiddenHost(options.hostname);
+      if (reason) callback(new ForbiddenAddressError(`${options.hostname} is ${reason}`), null);
+      else connect(options, callback);
+    },
+  });
+  return { open: new Agent(), guarded };
+}
+
 /**
  * @param allowlist `host:port` pairs that may be reached although they are private
  * @param limits of an answer, unless the request has others
@@ -84,16 +98,7 @@ export const createEgress = ({
   lookup?: LookupFunction;
 }): Egress => {
   const allowed = parseAllowlist(allowlist);
-  const open = new Agent();
-  const connect = buildConnector({ lookup: guardLookup(lookup) });
-  const guarded = new Agent({
-    // Sockets ask no resolver about a literal address, so such an address is checked here.
-    connect(options, callback) {
-      const reason = forbiddenHost(options.hostname);
-      if (reason) callback(new ForbiddenAddressError(`${options.hostname} is ${reason}`), null);
-      else connect(options, callback);
-    },
-  });
+  let agents: ReturnType<typeof agentsOf> | undefined;
 
   const refusal = (url: URL, trusted: boolean): string | undefined => {
     if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
@@ -107,6 +112,7 @@ export const createEgress = ({
   const send = async (url: URL, init: RequestInit, trusted: boolean): Promise<Response> => {
     const reason = refusal(url, trusted);
     if (reason) throw new ForbiddenAddressError(reason);
+    const { open, guarded } = await (agents ??= agentsOf(lookup));
     const dispatcher = trusted ? open : guarded;
     try {
       return await fetch(url, { ...init, redirect: 'manual', dispatcher } as RequestInit);
@@ -148,7 +154,8 @@ export const createEgress = ({
       return refusal(url, allowed.has(hostAndPort(url)));
     },
     async close() {
-      await Promise.all([open.destroy(), guarded.destroy()]);
+      const made = await agents;
+      await Promise.all([made?.open.destroy(), made?.guarded.destroy()]);
     },
   };
 };

@@ -3,7 +3,6 @@
  * refused, breaks off or comes to nothing, no file stays in storage.
  */
 import type { Request, Response } from 'express';
-import { fileTypeFromBuffer } from 'file-type';
 import multer, { type StorageEngine } from 'multer';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -181,6 +180,7 @@ async function contentTypeOf(filename: string, isText: boolean, head: Buffer): P
     const extension = /\.(\w+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
     return Object.hasOwn(TEXT_TYPES, extension) ? present(TEXT_TYPES[extension]) : 'text/plain';
   }
+  const { fileTypeFromBuffer } = await import('file-type');
   const detected = await fileTypeFromBuffer(head);
   return detected && !isActiveType(detected.mime) ? detected.mime : OPAQUE;
 }

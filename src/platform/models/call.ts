@@ -2,17 +2,7 @@
  * One call of a model: the reply, or a `ModelFailure` that says whether another attempt may help. Retrying is the
  * workflow's business, which knows what a retry costs; calling tools is the run's, so none is executed here.
  */
-import {
-  NoSuchToolError,
-  jsonSchema,
-  streamText,
-  tool,
-  wrapLanguageModel,
-  type JSONSchema7,
-  type LanguageModel,
-  type ModelMessage,
-  type ToolSet,
-} from 'ai';
+import type { JSONSchema7, LanguageModel, ModelMessage, ToolSet, wrapLanguageModel } from 'ai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTooDeep, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
@@ -70,8 +60,8 @@ function checked(reply: ModelReply, { resolved }: ModelCall): ModelReply {
  * Asks for JSON on the wire. The SDK's own output setting is not used, because it parses the whole text anew at every
  * chunk.
  */
-const demandingJson = (model: SdkModel, call: ModelCall): LanguageModel =>
-  wrapLanguageModel({
+const demandingJson = (wrap: typeof wrapLanguageModel, model: SdkModel, call: ModelCall): LanguageModel =>
+  wrap({
     model,
     middleware: {
       specificationVersion: 'v3',
@@ -91,6 +81,7 @@ const systemOf = ({ system, outputSchema }: ModelCall): string =>
  */
 export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelReply> =>
   withDeadline(call, async (abortSignal, listener) => {
+    const { NoSuchToolError, jsonSchema, streamText, tool, wrapLanguageModel } = await import('ai');
     const names = new Map(call.tools.map(({ name }) => [wireName(name), name]));
     const tools: ToolSet = Object.fromEntries(
       call.tools.map(({ name, description, parameters }) => [
@@ -99,7 +90,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
       ]),
     );
     const { fullStream } = streamText({
-      model: call.outputSchema ? demandingJson(model, call) : model,
+      model: call.outputSchema ? demandingJson(wrapLanguageModel, model, call) : model,
       system: systemOf(call) || undefined,
       messages: withPictures(toWire(call.messages), call),
       tools,

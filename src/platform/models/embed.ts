@@ -3,7 +3,7 @@
  * nothing about each other, so the database remembers which model made those it holds (see the memory's
  * store/vectors.ts).
  */
-import { embedMany, type embed, type EmbeddingModel } from 'ai';
+import type { embed, EmbeddingModel } from 'ai';
 import { ConfigError, type Config } from '../core/config.ts';
 import { fieldsOf } from '../core/record.ts';
 import { plainFetch } from '../egress/limits.ts';
@@ -98,6 +98,7 @@ function provided(
       const deadline = AbortSignal.timeout(timeoutMs);
       const limits = { maxBytes: AROUND_BYTES + texts.length * dimensions * NUMBER_BYTES, totalMs: timeoutMs };
       const fetch = ((url: string | URL, init?: RequestInit) => plain(url, init, limits)) as typeof globalThis.fetch;
+      const { embedMany } = await import('ai');
       const { embeddings } = await embedMany({
         model: await sdk(fetch),
         // A provider refuses a text without anything in it.

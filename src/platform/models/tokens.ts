@@ -2,8 +2,8 @@
  * Token counts by a real tokenizer: one encoding for every model. Counts of other vendors differ by some percent,
  * which is near enough for estimates; what a call did use is what its provider reports.
  */
-import { createRequire } from 'node:module';
 import type * as Encoding from 'gpt-tokenizer/encoding/cl100k_base';
+import { whenUsed } from '../core/when-used.ts';
 
 /**
  * Texts are counted in pieces of so many characters: a run without spaces costs time by the square of its length, and
@@ -13,8 +13,7 @@ const PIECE = 1_000;
 /** The text `<|endoftext|>` is counted as text; by default the tokenizer throws on it. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-const load = createRequire(import.meta.url);
-let encoding: typeof Encoding | undefined;
+const encodingOfAll = whenUsed<typeof Encoding>('gpt-tokenizer/encoding/cl100k_base');
 
 /** So many characters are counted; beyond them a text is taken to go on as it began. */
 const MOST = 200_000;
@@ -22,7 +21,7 @@ const MOST = 200_000;
 /** Counts tokens. The encoding (50 ms, 23 MB) is loaded when it is first asked for. */
 export function countTokens(text: string): number {
   if (text.length > MOST) return Math.ceil((countTokens(text.slice(0, MOST)) * text.length) / MOST);
-  encoding ??= load('gpt-tokenizer/encoding/cl100k_base') as typeof Encoding;
+  const encoding = encodingOfAll();
   if (text.length <= PIECE) return encoding.countTokens(text, AS_TEXT);
   let total = 0;
   for (let at = 0; at < text.length; at += PIECE) total += countPiece(encoding, text.slice(at, at + PIECE));

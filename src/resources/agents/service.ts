@@ -4,7 +4,6 @@
  * Built-in agents are never written; what a workspace chooses about them is a settings row of its own. In
  * public-visibility mode every reply goes through `redact`.
  */
-import { fileTypeFromBuffer } from 'file-type';
 import { Readable } from 'node:stream';
 import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
@@ -230,6 +229,7 @@ const MAX_PIXELS = 50_000_000;
 async function toAvatar(file: UploadedFile | undefined): Promise<Buffer> {
   if (!file) throw new Problem('invalid_upload', 'send the picture in the multipart field "file"');
   if (file.bytes.length > MAX_AVATAR_BYTES) throw new Problem('invalid_upload', 'the picture must not be over 2 MB');
+  const { fileTypeFromBuffer } = await import('file-type');
   const type = await fileTypeFromBuffer(file.bytes);
   if (!type || !AVATAR_TYPES.includes(type.mime)) {
     throw new Problem('invalid_upload', 'the picture must be a PNG, JPEG or WebP');

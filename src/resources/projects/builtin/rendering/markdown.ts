@@ -3,9 +3,10 @@
  * title of the page.
  */
 import { Marked } from 'marked';
-import sanitizeHtml from 'sanitize-html';
+import type sanitizeHtml from 'sanitize-html';
 import { z } from 'zod';
 import { first } from '../../../../platform/core/present.ts';
+import { whenUsed } from '../../../../platform/core/when-used.ts';
 import { ActionError } from '../action.ts';
 import { html, plain, raw, slugify, textOf, type Markup } from './markup.ts';
 import { Words } from './sources.ts';
@@ -21,6 +22,8 @@ export interface Heading {
   depth: number;
   text: string;
 }
+
+const sanitizer = whenUsed<typeof sanitizeHtml>('sanitize-html');
 
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags:
@@ -73,7 +76,7 @@ export function renderMarkdown(markdown: string, idPrefix = ''): { body: Markup;
         const depth = Math.max(2, Math.min(given, depthBefore + 1));
         depthBefore = depth;
         const inner = this.parser.parseInline(tokens);
-        const text = unescape(sanitizeHtml(inner, { allowedTags: [] }));
+        const text = unescape(sanitizer()(inner, { allowedTags: [] }));
         const base = `${idPrefix}${slugify(text, 'section')}`;
         let id = base;
         for (let nth = 2; taken.has(id); nth += 1) id = `${base}-${nth}`;
@@ -85,6 +88,6 @@ export function renderMarkdown(markdown: string, idPrefix = ''): { body: Markup;
       image: ({ href, text }) => textOf(html`<a href="${href}">${text || href}</a>`),
     },
   });
-  const body = sanitizeHtml(marked.parse(plain(markdown)) as string, ALLOWED);
+  const body = sanitizer()(marked.parse(plain(markdown)) as string, ALLOWED);
   return { body: raw(body), headings };
 }

@@ -5,10 +5,12 @@
  * loaded from elsewhere. Ids get a prefix, because a gradient called "a" in two drawings of one page would be one
  * gradient.
  */
-import sanitizeHtml from 'sanitize-html';
+import type sanitizeHtml from 'sanitize-html';
 import { itemAt, present } from '../../../../platform/core/present.ts';
+import { whenUsed } from '../../../../platform/core/when-used.ts';
 import { html, plain, raw, type Markup } from './markup.ts';
 
+const sanitizer = whenUsed<typeof sanitizeHtml>('sanitize-html');
 const MAX_LENGTH = 300_000;
 
 const TAGS = (
@@ -84,7 +86,7 @@ export function readDrawing(text: string, prefix: string): Drawing | undefined {
   const end = text.lastIndexOf('</svg>') + '</svg>'.length;
   if (start < 0 || end < start || end - start > MAX_LENGTH) return undefined;
   let root: Record<string, string> | undefined;
-  const clean = sanitizeHtml(plain(text.slice(start, end)), {
+  const clean = sanitizer()(plain(text.slice(start, end)), {
     allowedTags: TAGS,
     allowedAttributes: { '*': ATTRIBUTES },
     allowedSchemesAppliedToAttributes: [],
