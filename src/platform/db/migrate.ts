@@ -10,6 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCodeOf } from '../core/causes.ts';
+import { parseJson } from '../core/json.ts';
 import { APPLICATION_NAME } from './application-name.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
@@ -41,7 +42,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
 
 /** Most starts find nothing to do, which one statement tells. A migration is applied where its time is after the last one's. */
 async function isCurrent(client: pg.Client): Promise<boolean> {
-  const journal = JSON.parse(await readFile(join(MIGRATIONS_FOLDER, 'meta/_journal.json'), 'utf8')) as Journal;
+  const journal = parseJson(await readFile(join(MIGRATIONS_FOLDER, 'meta/_journal.json'), 'utf8')) as Journal;
   const newest = Math.max(...journal.entries.map(({ when }) => when));
   const { rows } = await client
     .query<{ at: string | null }>('select max(created_at) as at from drizzle.__drizzle_migrations')
