@@ -40,6 +40,9 @@ const DYNAMIC_CONFIG = [
   'history.timerProcessorMaxTimeShift="10ms"',
   'system.enableActivityEagerExecution=true',
   'system.enableEagerWorkflowStart=true',
+  // Executions that have ended would stay in memory for an hour, up to 128,000 of them.
+  'history.hostLevelCacheMaxSize=512',
+  'history.cacheTTL="5m"',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
   // With this, tasks come in the order of their priority: a command of a project goes before the steps of others, and
