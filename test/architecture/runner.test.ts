@@ -2,11 +2,14 @@
 import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Worker as Thread } from 'node:worker_threads';
 import { optionsOf } from '../support/runner/options.ts';
+import { KINDS, leftOut } from '../support/runner/parts.ts';
 import { draw } from '../support/runner/sizes.ts';
 import { BUNDLE, bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 
@@ -98,6 +101,20 @@ describe('a run of all tests', () => {
     expect(draw('1', all, 0.5)).toHaveLength(1);
     expect(draw('1', all, 9)).toEqual(all);
   });
+});
+
+// Guards against: a kind of check that is in no ordinary run, and a file that never has its turn.
+test('a run that draws takes some files of each kind', () => {
+  const all = Object.values(KINDS).flatMap(({ files }) => files);
+  expect(all.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  const left = Array.from({ length: 60 }, (_, seed) => leftOut(String(seed)));
+  for (const [seed, files] of left.entries()) {
+    expect(leftOut(String(seed))).toEqual(files);
+    for (const kind of Object.values(KINDS)) {
+      expect(kind.files.filter((file) => !files.includes(file))).toHaveLength(kind.taken);
+    }
+  }
+  for (const file of all) expect([file, left.every((files) => files.includes(file))]).toEqual([file, false]);
 });
 
 // Guards: the workers of a process share the thread of their workflows, and one that has ended is replaced.

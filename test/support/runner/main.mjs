@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { optionsOf } from './options.ts';
+import { leftOut } from './parts.ts';
 import { LONG } from './sequencer.mjs';
 
 const HELP = `npm test -- [--small | --all] [what jest takes]
@@ -41,11 +42,12 @@ if (args.includes('--help')) {
   process.stdout.write(HELP);
   process.exit();
 }
-const { isSmall, withRows, withTimes, isWhole, seed, forJest } = optionsOf(args, process.env);
+const { isSmall, withRows, withTimes, isWhole, areUnnamed, seed, forJest } = optionsOf(args, process.env);
 if (seed !== undefined) process.stderr.write(`a part of what takes long is tried, drawn with TEST_SEED=${seed}\n`);
+const leaving = [...(isSmall ? longOnes() : []), ...(seed !== undefined && areUnnamed ? leftOut(seed) : [])];
 const rows = isWhole || withRows ? mkdtempSync(join(tmpdir(), 'aos-rows-')) : undefined;
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
-const child = spawn(process.execPath, [jest, ...forJest, ...(isSmall ? withoutLongOnes() : [])], {
+const child = spawn(process.execPath, [jest, ...forJest, ...without(leaving)], {
   stdio: 'inherit',
   env: {
     ...process.env,
@@ -69,9 +71,14 @@ child.on('exit', (code) => {
   process.exitCode = code ?? 1;
 });
 
-function withoutLongOnes() {
+function longOnes() {
   const root = new URL('../../../', import.meta.url);
   const gone = LONG.filter((file) => !existsSync(fileURLToPath(new URL(file, root))));
   if (gone.length > 0) throw new Error(`test/support/runner/long.txt names what is not there: ${gone.join(', ')}`);
-  return ['--testPathIgnorePatterns', ...LONG.map((file) => `/${file.replaceAll('.', '\\.')}$`)];
+  return LONG;
+}
+
+function without(files) {
+  if (files.length === 0) return [];
+  return ['--testPathIgnorePatterns', ...files.map((file) => `/${file.replaceAll('.', '\\.')}$`)];
 }

@@ -10,6 +10,8 @@ interface Options {
   isSmall: boolean;
   withRows: boolean;
   withTimes: boolean;
+  /** No test is named. */
+  areUnnamed: boolean;
   /** All tests, though perhaps a part of what they try. */
   isWhole: boolean;
   /** What a part is drawn with (`sizes.ts`); undefined where everything is tried. */
@@ -25,6 +27,7 @@ export function optionsOf(args: readonly string[], env: NodeJS.ProcessEnv): Opti
     isSmall,
     withRows: args.includes('--rows'),
     withTimes: args.includes('--times'),
+    areUnnamed,
     isWhole: areUnnamed && !isSmall,
     seed: args.includes('--all') ? undefined : (env.TEST_SEED ?? (areUnnamed ? String(randomInt(2 ** 31)) : undefined)),
     forJest: args.filter((arg) => !OURS.includes(arg)),
