@@ -19,12 +19,6 @@ const SENDS = {
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'chat.turn': 'for calls by voice, which clients with a microphone make',
   'events.list': 'each run and project shows its own, from the stream',
-  'imports.create': 'an archive is sent from where it is, with `aos workspaces import`',
-  'imports.get': 'the command that sends an archive says what came of it',
-  'imports.list': 'the command that sends an archive says what came of it',
-  'imports.remove': 'an archive is sent from where it is, with `aos workspaces import`',
-  'imports.sendPart': 'an archive is sent from where it is, with `aos workspaces import`',
-  'imports.start': 'an archive is sent from where it is, with `aos workspaces import`',
   'manifests.apply': 'files in git are applied from where they are, with `aos apply`',
   'manifests.plan': '`aos plan` compares the files of a folder',
   'projects.events': 'the page of a project shows its phases, steps and attempts, which are made of them',

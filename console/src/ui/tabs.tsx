@@ -1,5 +1,5 @@
 /** Shows the views of one thing. Arrow keys move between them, as in the ARIA pattern of tabs. */
-import type { KeyboardEvent, ReactNode } from 'react';
+import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { cx } from './cx.ts';
 
 interface TabsProps<T extends string> {
@@ -10,6 +10,11 @@ interface TabsProps<T extends string> {
 }
 
 export function Tabs<T extends string>({ label, tabs, value, onChange }: TabsProps<T>) {
+  const list = useRef<HTMLDivElement>(null);
+  // On a phone there is room for the first of many.
+  useEffect(() => {
+    list.current?.querySelector(`#tab-${value}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [value]);
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (by === undefined) return;
@@ -20,6 +25,7 @@ export function Tabs<T extends string>({ label, tabs, value, onChange }: TabsPro
   };
   return (
     <div
+      ref={list}
       role="tablist"
       aria-label={label}
       onKeyDown={onKeyDown}

@@ -165,9 +165,9 @@ test('a row that belongs to somebody else is refused', async () => {
   const done = await bring(target, hostile);
   expect(done).toMatchObject({ status: 'done', result: { brought: {} } });
   expect(done.result.refused).toEqual([
-    { what: '1 rows of run_messages', why: 'what they belong to is not in the workspace' },
+    { what: 'a row of run_messages', why: 'what it belongs to is not in the workspace' },
     { what: 'a row of run_events', why: 'has a field that run_events has not: customer_id' },
-    { what: '1 rows of run_events', why: 'what they belong to is not in the workspace' },
+    { what: 'a row of run_events', why: 'what it belongs to is not in the workspace' },
   ]);
   expect(await rowsIn(other, 'foreign')).toEqual(before);
 });

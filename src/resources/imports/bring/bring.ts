@@ -117,13 +117,10 @@ function count(
 ) {
   noteBrought(result.brought, table, added);
   noteBrought(result.there, table, fitting - added);
-  if (fitting < given) {
-    noteRefused(
-      result,
-      `${given - fitting} rows of ${table}`,
-      'what they belong to is not in the workspace',
-      given - fitting,
-    );
+  const left = given - fitting;
+  if (left > 0) {
+    const what = left === 1 ? `a row of ${table}` : `${left} rows of ${table}`;
+    noteRefused(result, what, 'what it belongs to is not in the workspace', left);
   }
 }
 
