@@ -21,7 +21,7 @@ export function composeExports(
     /** Activities use these. */
     packing: {
       store,
-      source: createArchiveSource(db),
+      source: createArchiveSource(db, { isOnlyConnection: config.DATABASE_POOL_SIZE === 1 }),
       ttlMs: config.EXPORT_TTL,
       /** An owner asked for the archive, who may read all of it. */
       async manifests({ identity_workspace_id: workspaceId, customer_id: customerId }: Workspace) {

@@ -15,7 +15,7 @@ import { createPartsWriter } from '../../../platform/files/parts.ts';
 import { BROUGHT, filesOf, linesOf } from '../store/contents.ts';
 import { PART_BYTES, type ExportProgress, type ExportRef } from '../model.ts';
 import { manifestOf, README, type ExportSummary, type SecretPlace, type Workspace } from './manifest.ts';
-import type { ArchiveSource } from './source.ts';
+import type { ArchiveSource, NextLines } from './source.ts';
 import { createArchiveWriter, type ArchiveWriter } from './writer.ts';
 
 /** What a workspace has made, as files say it. */
@@ -59,7 +59,11 @@ export async function packWorkspace(needs: PackDependencies, packing: Packing): 
   try {
     await writer.add('README.txt', Buffer.from(README));
     const fileList = join(spool, 'files.jsonl');
-    const read = await needs.source.inSnapshot(() => packRows(needs, packing, writer, fileList));
+    const { customerId } = packing;
+    const read = await needs.source.inSnapshot(
+      { statements: statementsOf(customerId), facts: () => readFacts(needs, customerId) },
+      (facts, next) => packRows(facts, next, packing, writer, fileList),
+    );
     progress.phase = 'files';
     await parts.release();
     const files = await packFiles(needs.files, packing, writer, { fileList, spool });
@@ -73,30 +77,38 @@ export async function packWorkspace(needs: PackDependencies, packing: Packing): 
   }
 }
 
+/** In the order of the archive: the rows of each table, and where the bytes of its files lie. */
+const statementsOf = (customerId: string) =>
+  BROUGHT.flatMap((content) => {
+    const files = filesOf(content, customerId);
+    return [linesOf(content, customerId), ...(files ? [files] : [])];
+  });
+
+async function readFacts({ source, manifests }: PackDependencies, customerId: string) {
+  const asOf = await source.now();
+  const workspace = await source.workspace(customerId);
+  return { asOf, workspace, made: await manifests(workspace), places: await source.secretPlaces(customerId) };
+}
+
 async function packRows(
-  { source, manifests }: PackDependencies,
-  { customerId, progress, signal }: Packing,
+  { asOf, workspace, made, places }: Awaited<ReturnType<typeof readFacts>>,
+  next: NextLines,
+  { progress, signal }: Packing,
   writer: ArchiveWriter,
   fileList: string,
 ) {
-  const asOf = await source.now();
-  const workspace = await source.workspace(customerId);
   const tables: Record<string, number> = {};
   const note = (rows: number) => {
     signal.throwIfAborted();
     progress.rows += rows;
   };
-  for (const content of BROUGHT) {
-    const { table } = content;
-    const rows = await writer.addLines(`rows/${table}`, source.lines(linesOf(content, customerId)), note);
+  for (const { table, file } of BROUGHT) {
+    const rows = await writer.addLines(`rows/${table}`, next(), note);
     if (rows > 0) tables[table] = rows;
-    const files = filesOf(content, customerId);
-    if (files) await appendLines(fileList, source.lines(files));
+    if (file) await appendLines(fileList, next());
     progress.tables += 1;
   }
-  const made = await manifests(workspace);
   await writer.addLines('manifests', paged(made), () => {});
-  const places = await source.secretPlaces(customerId);
   const secrets: SecretPlace[] = [
     ...places.map(({ field, ...place }) => ({ ...place, ...(field !== null && { field }) })),
     ...made.flatMap(({ kind, name, content }) =>
