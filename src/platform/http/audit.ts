@@ -1,6 +1,6 @@
 /**
  * The audit log of changes to configuration, as the HTTP layer sees it. Every endpoint that is no GET is recorded unless
- * it declares `audited: false`, so that a new one cannot be forgotten. The row is there before the change, and is
+ * it declares `audited: false`, so that a new one cannot be forgotten; a GET is where it declares `audited: true`. The row is there before the change, and is
  * completed after it: a process that dies in between leaves a row whose outcome is unknown, never a change without one.
  *
  * What a contract refuses (bad input) and what shows no credential has changed nothing and is not recorded.
@@ -22,7 +22,7 @@ export interface AuditTrail {
   withdraw(rows: readonly number[]): Promise<void>;
 }
 
-export const isAudited = ({ method, audited }: Endpoint): boolean => method !== 'get' && audited !== false;
+export const isAudited = ({ method, audited = method !== 'get' }: Endpoint): boolean => audited;
 
 /** Runs a handler with rows that tell of it, outside of any transaction of the handler's. */
 export async function withAudit<T>(

@@ -139,10 +139,10 @@ export interface Endpoint<
   /** The handler gets the body as it came, a Buffer, to check a signature over it; `body` then only documents it. */
   rawBody?: true;
   /**
-   * False says that the endpoint changes no configuration and is left out of the audit log. Otherwise everything but
-   * GET is recorded.
+   * False says that the endpoint changes no configuration and is left out of the audit log. True says of a GET that it
+   * takes out so much at once that it is recorded. Otherwise everything but GET is.
    */
-  audited?: false;
+  audited?: boolean;
   /**
    * The endpoint serves an archived workspace although it is no GET: it is about the end of the workspace, or begins it
    * anew.

@@ -12,6 +12,6 @@ export const exportRoutes = ({ exports }: { exports: ExportService }): readonly 
   ),
   handle(contract.listExports, ({ caller, params }) => exports.list(caller, params.identity_workspace_id)),
   handle(contract.getExport, ({ caller, params }) => exports.get(caller, params)),
-  handle(contract.downloadExport, ({ caller, params }) => exports.download(caller, params)),
+  handle(contract.downloadExport, ({ caller, params }) => exports.download(caller, params), namedWorkspace),
   handle(contract.removeExport, ({ caller, params }) => exports.remove(caller, params), namedWorkspace),
 ];

@@ -41,6 +41,8 @@ interface Path {
   import_id: string;
 }
 
+const ENDED: readonly ImportRow['status'][] = ['done', 'failed', 'removed'];
+
 const partsOf = (sizeBytes: number): number => Math.ceil(sizeBytes / PART_BYTES);
 
 export const createImportService = ({ temporal, store, files, otp, settings, log }: ImportServiceDependencies) => {
@@ -101,7 +103,12 @@ export const createImportService = ({ temporal, store, files, otp, settings, log
         throw new Problem('invalid_upload', `part ${part} has ${expected} bytes, and ${file.bytes.length} came`);
       }
       await files.put(partKey(importFolder(ref), part), file.bytes, 'application/octet-stream');
-      await store.recordPart(ref, part);
+      if (await store.recordPart(ref, part)) return;
+      // It was sent twice at once; or the import has ended meanwhile, and with it what had come of its archive.
+      const { status: now } = await store.find(ref);
+      if (now === 'uploading') return;
+      if (ENDED.includes(now)) await files.deleteAll(importFolder(ref));
+      throw new Problem('import_not_open', `import_not_open: it is ${now}`);
     },
 
     /** @throws Problem not_found, import_not_open */

@@ -37,11 +37,11 @@ export async function begin(tenant: Tenant, archive: Buffer, sha256?: string): P
 }
 
 /** @returns the import when it is over, whatever came of it */
-export async function bring(tenant: Tenant, archive: Buffer, sha256?: string): Promise<Body> {
+export async function bring(tenant: Tenant, archive: Buffer, sha256?: string, timeoutMs = 30_000): Promise<Body> {
   const id = await begin(tenant, archive, sha256);
   return eventually(async () => {
     const { body } = await tenant.cp('GET', pathOf(tenant, `/${id}`));
     if (['queued', 'running'].includes(body.status)) throw new Error(`it is still ${body.status}`);
     return body;
-  });
+  }, timeoutMs);
 }

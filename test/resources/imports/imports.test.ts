@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { present } from '../../../src/platform/core/present.ts';
+import { partKey } from '../../../src/platform/files/parts.ts';
+import { importFolder } from '../../../src/resources/imports/model.ts';
 import { archiveOf, rowsOf } from '../../support/archives/make.ts';
 import { linesIn, unpack } from '../../support/archives/unpack.ts';
 import { dumpRecords } from '../../support/database/dump-tables.ts';
@@ -202,6 +204,25 @@ test('parts are taken in their order, from an owner', async () => {
   const removed = await target.cp('DELETE', `${imports}/${id}`);
   expect(removed.body).toMatchObject({ status: 'removed', parts: 1 });
   expect((await sendPart(target, id, 0, archive)).status).toBe(409);
+});
+
+// Guards against: a part that is stored after its import was removed, and lies there for good.
+test('a part that comes while its import is removed leaves nothing', async () => {
+  const imports = '/v1/workspaces/acc_target/imports';
+  const { id } = await announce(target, archive);
+  const { files } = other.services;
+  const put = files.put;
+  files.put = async (key, ...more) => {
+    await target.cp('DELETE', `${imports}/${id}`);
+    return put.call(files, key, ...more);
+  };
+  try {
+    expect((await sendPart(target, id, 0, archive)).status).toBe(409);
+  } finally {
+    files.put = put;
+  }
+  const folder = importFolder({ customerId: target.caller.customerId, importId: id });
+  await expect(files.get(partKey(folder, 0))).rejects.toThrow('no file');
 });
 
 // Guards: housekeeping goes on with what was accepted, and forgets an upload that nobody finishes.

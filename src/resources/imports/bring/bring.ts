@@ -124,10 +124,10 @@ function count(
   }
 }
 
-/** By the class of the error: data that is none, or breaks a constraint. */
+/** By the class of the error: data that is none, breaks a constraint, or is more than an index takes. */
 function isOfTheRow(error: unknown): boolean {
   const { code } = fieldsOf(error instanceof Error && error.cause ? error.cause : error);
-  return typeof code === 'string' && /^(22|23)/.test(code);
+  return typeof code === 'string' && /^(22|23|54)/.test(code);
 }
 
 /** One may name another one that stands behind it: what cannot be brought is tried again for as long as that helps. */

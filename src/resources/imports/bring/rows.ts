@@ -6,6 +6,7 @@ import { BROUGHT } from '../../exports/store/contents.ts';
 import type { Line } from '../archive/lines.ts';
 import { isId, type Renew } from './ids.ts';
 import { BROUGHT_TABLES, type BroughtTable } from './tables.ts';
+import { oddValueOf } from './values.ts';
 
 const COLUMNS = new Map(BROUGHT.map(({ table, columns }) => [table, columns.split(' ')]));
 
@@ -66,7 +67,8 @@ export function faultOf(table: string, row: Line): string | undefined {
     const id = row[name] ?? null;
     if (id !== null && !isId(kind, id)) return `has no id in ${name}`;
   }
-  return undefined;
+  const odd = oddValueOf(table, row);
+  return odd === undefined ? undefined : `has something else in ${odd} than the service writes there`;
 }
 
 /** @returns the row under the ids that it has here */
