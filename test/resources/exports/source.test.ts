@@ -31,28 +31,32 @@ async function all(next: NextLines): Promise<string[]> {
   return lines;
 }
 
-const numbers = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
+const numbers = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
 
 // Guards: each statement's rows are its own, in its order, over pages of any size; of one moment, whatever is written.
-test.each([true, false])('rows come in the order of the statements (the only connection: %s)', async (isOnlyConnection) => {
-  // A connection beside the one of the test, so that it can write meanwhile.
-  const db = isOnlyConnection ? only : database.db;
-  const source = createArchiveSource(db, { isOnlyConnection });
-  const statements = [upTo(5), NOTHING, WRITTEN, NOTHING, upTo(16), upTo(0), upTo(1)];
-  const write = afterwards(() => only.rows(sql`insert into written values (0)`));
-  const read = await source.inSnapshot({ statements, facts }, async (found, next) => {
-    const first = await all(next);
-    await write();
-    const lines = [first];
-    for (const _statement of statements.slice(1)) lines.push(await all(next));
-    return { found, lines };
-  });
-  expect(read).toEqual({
-    found: 'facts',
-    lines: [numbers(1, 5), [], numbers(1, 3_000).reverse(), [], numbers(1, 16), [], ['1']],
-  });
-  await only.rows(sql`delete from written where n = 0`);
-});
+test.each([true, false])(
+  'rows come in the order of the statements (the only connection: %s)',
+  async (isOnlyConnection) => {
+    // A connection beside the one of the test, so that it can write meanwhile.
+    const db = isOnlyConnection ? only : database.db;
+    const source = createArchiveSource(db, { isOnlyConnection });
+    const statements = [upTo(5), NOTHING, WRITTEN, NOTHING, upTo(16), upTo(0), upTo(1)];
+    const write = afterwards(() => only.rows(sql`insert into written values (0)`));
+    const read = await source.inSnapshot({ statements, facts }, async (found, next) => {
+      const first = await all(next);
+      await write();
+      const lines = [first];
+      for (const _statement of statements.slice(1)) lines.push(await all(next));
+      return { found, lines };
+    });
+    expect(read).toEqual({
+      found: 'facts',
+      lines: [numbers(1, 5), [], numbers(1, 3_000).reverse(), [], numbers(1, 16), [], ['1']],
+    });
+    await only.rows(sql`delete from written where n = 0`);
+  },
+);
 
 // Guards against: everything else that stands still while rows are read, where there is one connection.
 test('others are answered between two pages', async () => {
