@@ -62,7 +62,7 @@ beforeAll(async () => {
   );
   const archive = await unpack(await download(service, ours, belongings.exportId));
   const rows = new Map(
-    Object.keys(BROUGHT_TABLES).map((table) => [table, linesIn(archive, `rows/${table}`) as Line[]]),
+    Object.keys(BROUGHT_TABLES).map((table) => [table, linesIn(archive, `rows/${table}`)]),
   );
   const copies = columns.flatMap(({ table, column, type }) =>
     (HOSTILE[type] ?? []).map((value, n) => ({ table, column, value, renew: renewIds(`${table}.${column}.${n}`) })),
