@@ -61,9 +61,7 @@ beforeAll(async () => {
       table in BROUGHT_TABLES && BROUGHT.some((one) => one.table === table && one.columns.split(' ').includes(column)),
   );
   const archive = await unpack(await download(service, ours, belongings.exportId));
-  const rows = new Map(
-    Object.keys(BROUGHT_TABLES).map((table) => [table, linesIn(archive, `rows/${table}`)]),
-  );
+  const rows = new Map(Object.keys(BROUGHT_TABLES).map((table) => [table, linesIn(archive, `rows/${table}`)]));
   const copies = columns.flatMap(({ table, column, type }) =>
     (HOSTILE[type] ?? []).map((value, n) => ({ table, column, value, renew: renewIds(`${table}.${column}.${n}`) })),
   );
