@@ -234,7 +234,7 @@ export const exportsGet = <ThrowOnError extends boolean = true>(options: Options
 /**
  * The archive: a tar.gz
  *
- * A download that broke off goes on with `Range`. Each is in the audit log.
+ * A download that broke off goes on with `Range`.
  */
 export const exportsDownload = <ThrowOnError extends boolean = true>(options: Options<ExportsDownloadData, ThrowOnError>): RequestResult<ExportsDownloadResponses, ExportsDownloadErrors, ThrowOnError, 'data'> => options.client.get<ExportsDownloadResponses, ExportsDownloadErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',

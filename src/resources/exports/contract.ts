@@ -92,7 +92,7 @@ export const downloadExport = endpoint({
   method: 'get',
   audited: true,
   summary: 'The archive: a tar.gz',
-  description: 'A download that broke off goes on with `Range`. Each is in the audit log.',
+  description: 'A download that broke off goes on with `Range`.',
   params: ofExport,
   ranged: true,
   status: 200,
