@@ -26,11 +26,9 @@ export interface EmbeddedPostgresOptions {
 
 const SERVER = fileURLToPath(new URL('./postgres-server.ts', import.meta.url));
 const START_TIMEOUT_MS = 120_000;
-/** Compiling Postgres takes 50 MB, which glibc would keep for the threads that did it. */
-/**
- * Outside of Postgres' own memory it allocates messages, which die young. Under load V8 gives them 128 MB, which would stay.
- */
+/** Outside of Postgres' own memory there are messages, which die young. V8 would give them 128 MB under load, and keep them. */
 const YOUNG = '--max-semi-space-size=4';
+/** Compiling Postgres takes 50 MB, which glibc would keep for the threads that did it. */
 const MEMORY_IS_GIVEN_BACK = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 export async function startPostgres({ dataDir, port = 0, from }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
