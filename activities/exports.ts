@@ -40,6 +40,8 @@ export const createExportActivities = ({ store, files, ttlMs, log, ...needs }: E
         if (!(await store.recordProgress(own, progress))) stopped.abort();
       });
       try {
+        // What a try that was killed has stored counts no more, and nobody else would look for it before the archive expires.
+        await files.deleteAll(exportFolder(ref));
         const whole = { ...own, progress, signal: AbortSignal.any([signal, stopped.signal]) };
         const packed = await packWorkspace({ ...needs, files }, whole);
         if (!(await store.recordReady(own, packed, ttlMs))) await files.deleteAll(folder);

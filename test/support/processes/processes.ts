@@ -34,6 +34,8 @@ export interface Processes {
   cp(method: string, path: string, body?: unknown): Promise<Answer>;
   apiKey: string;
   temporalAddress: string;
+  /** The service keeps its files below it. */
+  dataDir: string;
   /** Starts what does not run, and returns when it works. */
   start(): Promise<void>;
   /** Sends the signal to one part, or to all, and returns the exit codes (null: killed). */
@@ -102,6 +104,7 @@ export async function prepareProcesses(
     apiKey,
     withDatabase,
     temporalAddress: temporal.address,
+    dataDir,
     api: (method, path, body) => call(url + path, method, { authorization: `Bearer ${apiKey}` }, body),
     cp: (method, path, body) => call(`${url}/api/v1/cp${path}`, method, { cookie: `service_session=${session}` }, body),
     async start() {

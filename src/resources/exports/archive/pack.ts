@@ -3,8 +3,7 @@
  * else may be waited for meanwhile; files are added after it, straight to the store.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
@@ -12,6 +11,7 @@ import { parseJson } from '../../../platform/core/json.ts';
 import { fieldsOf, isRecord } from '../../../platform/core/record.ts';
 import { FileNotFoundError, type FileStore } from '../../../platform/files/files.ts';
 import { createPartsWriter } from '../../../platform/files/parts.ts';
+import { openSpool } from '../../../platform/files/spool.ts';
 import { BROUGHT, filesOf, linesOf } from '../store/contents.ts';
 import { PART_BYTES, type ExportProgress, type ExportRef } from '../model.ts';
 import { manifestOf, README, type ExportSummary, type SecretPlace, type Workspace } from './manifest.ts';
@@ -53,12 +53,12 @@ const MAX_NAMED = 1_000;
 
 export async function packWorkspace(needs: PackDependencies, packing: Packing): Promise<Packed> {
   const { signal, progress, folder } = packing;
-  const spool = await mkdtemp(join(tmpdir(), 'aos-export-'));
-  const parts = createPartsWriter({ files: needs.files, folder, spool, partBytes: PART_BYTES });
+  const spool = await openSpool('aos-export');
+  const parts = createPartsWriter({ files: needs.files, folder, spool: spool.path, partBytes: PART_BYTES });
   const writer = createArchiveWriter(parts.sink, { at: new Date(), signal });
   try {
     await writer.add('README.txt', Buffer.from(README));
-    const fileList = join(spool, 'files.jsonl');
+    const fileList = join(spool.path, 'files.jsonl');
     const { customerId } = packing;
     const read = await needs.source.inSnapshot(
       { statements: statementsOf(customerId), facts: () => readFacts(needs, customerId) },
@@ -66,14 +66,14 @@ export async function packWorkspace(needs: PackDependencies, packing: Packing): 
     );
     progress.phase = 'files';
     await parts.release();
-    const files = await packFiles(needs.files, packing, writer, { fileList, spool });
+    const files = await packFiles(needs.files, packing, writer, { fileList, spool: spool.path });
     progress.phase = 'closing';
     const summary = { ...read.summary, ...files };
     await writer.close((sums) => manifestOf({ ...read, exportId: packing.exportId, summary, sums }));
     return { ...(await parts.finish()), summary };
   } finally {
     writer.abandon();
-    await rm(spool, { recursive: true, force: true });
+    await spool.close();
   }
 }
 
