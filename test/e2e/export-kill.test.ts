@@ -1,8 +1,9 @@
 /** `kill -9` of the worker while it makes an archive: the next try makes one of everything, and nothing is left of the first. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { present } from '../../src/platform/core/present.ts';
 import { NO_STANDING } from '../../src/platform/core/rights.ts';
 import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../support/fakes/smtp-server.ts';
@@ -15,14 +16,18 @@ import { download } from '../resources/exports/download.ts';
 const ROWS = 60_000;
 const BOSS = 'boss@agents.example.com';
 const PATH = '/v1/workspaces/acc_internal/exports';
+/** For what the processes do not keep. */
+let scratch: string;
 let mail: MailServer;
 let processes: Processes;
 let tenant: Tenant;
 
 beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'aos-scratch-'));
   mail = await startMailServer();
   processes = await prepareProcesses({
     ADMIN_EMAIL: BOSS,
+    TMPDIR: scratch,
     SMTP_URL: `smtp://${MAIL_USER}:${MAIL_PASSWORD}@127.0.0.1:${mail.port}?tls.rejectUnauthorized=false`,
   });
   await processes.withDatabase(async (db) => {
@@ -39,6 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await processes?.close();
   await mail?.close();
+  await rm(scratch, { recursive: true, force: true });
 });
 
 async function ask(): Promise<string> {
@@ -49,7 +55,7 @@ async function ask(): Promise<string> {
   return String(body.id);
 }
 
-const spools = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('aos-export-'));
+const spools = async () => (await readdir(scratch)).filter((name) => name.startsWith('aos-export-'));
 
 // Guards: an archive that is half of one moment and half of another; bytes of a try that was killed, in the store and on the machine.
 test('an archive whose worker was killed is made once more, whole, and leaves nothing behind', async () => {

@@ -16,11 +16,13 @@ let tenant: Tenant;
 beforeAll(async () => {
   storage = await startS3Server('files');
   service = await startTestService({
-    FILES_S3_BUCKET: 'files',
-    FILES_S3_REGION: 'us-east-1',
-    FILES_S3_ENDPOINT: storage.url,
-    FILES_S3_ACCESS_KEY_ID: S3_KEY.access_key_id,
-    FILES_S3_SECRET_ACCESS_KEY: S3_KEY.secret_access_key,
+    env: {
+      FILES_S3_BUCKET: 'files',
+      FILES_S3_REGION: 'us-east-1',
+      FILES_S3_ENDPOINT: storage.url,
+      FILES_S3_ACCESS_KEY_ID: S3_KEY.access_key_id,
+      FILES_S3_SECRET_ACCESS_KEY: S3_KEY.secret_access_key,
+    },
   });
   tenant = await service.tenant('acc_acme');
   // Bytes that cannot be packed, so that the archive has several parts.
