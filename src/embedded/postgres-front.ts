@@ -97,7 +97,8 @@ function readStartup(socket: Socket, done: (startup: Buffer) => void): void {
       if (bytes.length < length) return;
       if (!ENCRYPTION_REQUESTS.includes(code)) {
         socket.off('data', read).pause();
-        return done(bytes);
+        if (bytes.length > length) socket.unshift(bytes.subarray(length));
+        return done(bytes.subarray(0, length));
       }
       bytes = bytes.subarray(length);
       socket.write('N');

@@ -119,6 +119,17 @@ describe('one connection', () => {
     expect((await (await itemAt(later, 0)).query('select 2 as two')).rows).toEqual([{ two: 2 }]);
   }, 30_000);
 
+  // Guards against: what a client sends together with its first message, unheard.
+  test('a client may ask before it is let in', async () => {
+    const socket = connect(Number(new URL(postgres.url).port), '127.0.0.1');
+    const startup = '\0\0\0\x17\0\x03\0\0user\0postgres\0\0';
+    socket.write(`${startup}Q\0\0\0\x19select 'heard' as it\0X\0\0\0\x04`);
+    const answers: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => answers.push(chunk));
+    await once(socket, 'close');
+    expect(Buffer.concat(answers).toString('latin1')).toContain('heard');
+  });
+
   // Guards against: a client that asks for encryption first, as psql does, and one that sends nothing or nonsense.
   test('however it begins', async () => {
     const port = Number(new URL(postgres.url).port);
