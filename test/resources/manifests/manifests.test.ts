@@ -63,6 +63,8 @@ describe('applying', () => {
       }
       // Both have planned, and wait to write.
       await eventually(async () => {
+        // A transaction sees of other sessions what it saw when it first looked.
+        await db.rows(sql`select pg_stat_clear_snapshot()`);
         const [waiting] = await db.rows<{ n: number }>(sql`
           select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
         expect(waiting?.n).toBe(2);
