@@ -25,10 +25,10 @@ async function another() {
   const code = `const { path } = await (await import('${module}')).openSpool('work');
     process.stdout.write(path); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [path] = (await once(child.stdout, 'data')) as [Buffer];
-  await writeFile(join(path.toString(), 'large'), 'somebody');
+  const path = String((await once(child.stdout, 'data'))[0]);
+  await writeFile(join(path, 'large'), 'somebody');
   return {
-    name: basename(path.toString()),
+    name: basename(path),
     async kill() {
       child.kill('SIGKILL');
       await once(child, 'exit');
