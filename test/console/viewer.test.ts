@@ -153,5 +153,5 @@ await describeConsole('a viewer', { start }, (stage) => {
     expect([...new Set(faults)]).toEqual([]);
     // It was everywhere: a pane of each list, a view of each page.
     for (const kind of SOME) expect([...seen]).toContain(kind);
-  }, 300_000);
+  }, 600_000);
 });
