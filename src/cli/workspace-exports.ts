@@ -148,7 +148,10 @@ function sayWhatIsIn({ summary, expires_at }: WorkspaceExport, file: string): vo
   const { rows = 0, files = 0, missing = 0, secrets = 0 } = summary ?? {};
   print(`${paint('green', file)} has ${rows} rows and ${files} files; each is checked by SHA256SUMS in it`);
   if (missing > 0) print(`${missing} files are missing: their bytes were gone (manifest.json names them)`);
-  if (secrets > 0) print(`${secrets} secrets are not in it: manifest.json says where each is to be set again`);
+  if (secrets > 0) {
+    const which = secrets === 1 ? '1 secret is' : `${secrets} secrets are`;
+    print(`${which} not in it: manifest.json says where each is to be set again`);
+  }
   if (expires_at) printAside(`the service keeps it until ${shortTime(expires_at)} UTC`);
 }
 
