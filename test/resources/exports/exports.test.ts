@@ -151,14 +151,17 @@ test('it is gone when its time is over, and when it is removed', async () => {
   expect((await tenant.cp('GET', `${path}/${exportId}`)).body).toMatchObject({ status: 'ready' });
 });
 
-// Guards: a try that breaks leaves nothing, and the next one makes one archive.
+// Guards: a try that breaks leaves nothing, and the next one makes one archive, without what one that was killed has stored.
 test('a try that failed is made up for, and leaves no second archive', async () => {
   const { files } = service.services;
   const put = files.put;
   let failures = 0;
+  let left = '';
   files.put = async (key, ...more) => {
-    if (key.startsWith('exports/acme/') && failures++ < 2) throw new Error('the store is away');
-    return put.call(files, key, ...more);
+    if (!key.startsWith('exports/acme/') || failures++ >= 2) return put.call(files, key, ...more);
+    left = key.replace(/[^/]+(?=\/[^/]+$)/, 'killed');
+    await put.call(files, left, ...more);
+    throw new Error('the store is away');
   };
   try {
     const id = await makeExport(tenant);
@@ -167,6 +170,7 @@ test('a try that failed is made up for, and leaves no second archive', async () 
     expect(present(folder).startsWith(exportFolder({ customerId: 'acme', exportId: id }))).toBe(true);
     const runs = linesIn(await unpack(await download(service, tenant, id)), 'rows/runs');
     expect(runs).toHaveLength(1);
+    await expect(files.get(left)).rejects.toThrow('no file');
   } finally {
     files.put = put;
   }
