@@ -66,8 +66,8 @@ export const createExportActivities = ({ store, files, ttlMs, log, ...needs }: E
 });
 
 /**
- * Repeats it beside what goes on. Where it fails nothing is lost: on a database of one connection it has to wait until the
- * snapshot is over, longer than it may.
+ * Repeats it beside what goes on. Where it fails nothing is lost: on a database of one connection it has to wait while the
+ * rows are made, which may be longer than it may.
  */
 function telling(tell: () => Promise<void>): { stop: () => void } {
   let isTelling = false;

@@ -4,9 +4,9 @@
  * The texts end in run records and logs. They carry no credential: what a provider says is quoted only after
  * everything that is or looks like a key was taken out, and of a refused key nothing is quoted at all.
  */
-import type { AISDKError, APICallError } from 'ai';
+// The errors alone: what calls providers is loaded by who calls one.
+import { AISDKError, APICallError } from '@ai-sdk/provider';
 import { causesOf, errorCodeOf } from '../core/causes.ts';
-import { isRecord } from '../core/record.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 import { PROVIDERS, secretsAmong } from './catalogue.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
@@ -128,15 +128,6 @@ function ofStreamError(error: unknown, subject: Subject): ModelFailure {
 }
 
 /**
- * As `isInstance` of the SDK tells them, by the marks that its errors carry: it is loaded by who calls a provider, and this
- * is asked of every failure.
- */
-const isMarked = (error: unknown, mark: string): boolean =>
-  isRecord(error) && Reflect.get(error, Symbol.for(mark)) === true;
-const isOfSdk = (error: unknown): error is AISDKError => isMarked(error, 'vercel.ai.error');
-const isApiCallError = (error: unknown): error is APICallError => isMarked(error, 'vercel.ai.error.AI_APICallError');
-
-/**
  * @returns a `ModelFailure` for whatever a provider did; an error that is not a provider's doing is returned as it is
  */
 export function toModelFailure(error: unknown, subject: Subject): unknown {
@@ -144,7 +135,7 @@ export function toModelFailure(error: unknown, subject: Subject): unknown {
   const limit = bodyLimitIn(error);
   if (limit) return limit.limit === 'time' ? timedOut(subject.resolved) : tooLong(subject.resolved, limit.message);
   // A connection lost in the middle of a reply is an APICallError too, with the 200 that the reply began with.
-  if (isApiCallError(error) && (error.statusCode ?? 0) >= 400) return ofStatus(error, subject);
+  if (APICallError.isInstance(error) && (error.statusCode ?? 0) >= 400) return ofStatus(error, subject);
   if (codeOf(error, TIMEOUT_CODE)) return timedOut(subject.resolved);
 
   const code = codeOf(error, CONNECTION_CODE);
@@ -161,7 +152,7 @@ export function toModelFailure(error: unknown, subject: Subject): unknown {
       { retryable: true },
     );
   }
-  if (isOfSdk(error)) {
+  if (AISDKError.isInstance(error)) {
     // The SDK's own names: AI_InvalidPromptError is about what was sent, all others about what came back.
     if (error.name === 'AI_InvalidPromptError' || error.name === 'AI_UnsupportedFunctionalityError') {
       return new ModelFailure(

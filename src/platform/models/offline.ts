@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { APICallError } from '@ai-sdk/provider';
 import { canonical } from '../core/json.ts';
 import { present } from '../core/present.ts';
 import { fillSchema } from './fill-schema.ts';
@@ -82,7 +83,7 @@ function pendingCalls(turns: readonly ToolDirective[][], { outcomes }: Transcrip
 export function createOfflineModel(countTokens: CountTokens): SdkModel {
   const failedCalls = new Map<string, number>();
 
-  async function failIfTold({ fail }: Directives, transcript: Transcript): Promise<void> {
+  function failIfTold({ fail }: Directives, transcript: Transcript): void {
     if (!fail) return;
     const key = createHash('sha256').update(transcript.text).digest('base64');
     const failed = failedCalls.get(key) ?? 0;
@@ -91,7 +92,6 @@ export function createOfflineModel(countTokens: CountTokens): SdkModel {
       if (failedCalls.size >= MAX_COUNTED) failedCalls.delete(present(failedCalls.keys().next().value));
       failedCalls.set(key, failed + 1);
     }
-    const { APICallError } = await import('ai');
     throw new APICallError({
       message: 'told to fail by a directive',
       url: 'offline:',
@@ -169,7 +169,7 @@ export function createOfflineModel(countTokens: CountTokens): SdkModel {
     const transcript = readTranscript(options.prompt);
     const directives = directivesOf(transcript);
     if (directives.sleepMs > 0) await wait(directives.sleepMs, undefined, { signal: options.abortSignal });
-    await failIfTold(directives, transcript);
+    failIfTold(directives, transcript);
 
     const { content, output, finish } = await answer(options, transcript, directives);
     const input =

@@ -6,9 +6,9 @@ import { Marked } from 'marked';
 import type sanitizeHtml from 'sanitize-html';
 import { z } from 'zod';
 import { first } from '../../../../platform/core/present.ts';
-import { whenUsed } from '../../../../platform/core/when-used.ts';
 import { ActionError } from '../action.ts';
 import { html, plain, raw, slugify, textOf, type Markup } from './markup.ts';
+import { sanitizer } from './sanitizer.ts';
 import { Words } from './sources.ts';
 
 /** A text that a step wrote. Its content type is checked, because a rendered page has a `content` too. */
@@ -22,8 +22,6 @@ export interface Heading {
   depth: number;
   text: string;
 }
-
-const sanitizer = whenUsed<typeof sanitizeHtml>('sanitize-html');
 
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags:

@@ -5,12 +5,10 @@
  * loaded from elsewhere. Ids get a prefix, because a gradient called "a" in two drawings of one page would be one
  * gradient.
  */
-import type sanitizeHtml from 'sanitize-html';
 import { itemAt, present } from '../../../../platform/core/present.ts';
-import { whenUsed } from '../../../../platform/core/when-used.ts';
 import { html, plain, raw, type Markup } from './markup.ts';
+import { sanitizer } from './sanitizer.ts';
 
-const sanitizer = whenUsed<typeof sanitizeHtml>('sanitize-html');
 const MAX_LENGTH = 300_000;
 
 const TAGS = (
