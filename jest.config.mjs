@@ -6,7 +6,8 @@ export default {
   transform: {},
   globalSetup: '<rootDir>/test/support/runner/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/runner/global-teardown.ts',
-  testTimeout: 60_000,
+  // For a machine that is slow and busy: what takes this long hangs.
+  testTimeout: 120_000,
   // There are more workers than cores, because many tests wait for a time-out, a workflow or a process of their own.
   maxWorkers: 4,
   workerIdleMemoryLimit: '2GB',

@@ -24,12 +24,12 @@ beforeAll(async () => {
   service = startCli(['start'], { PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: dataDir, ...settings });
   await readyLine(service);
   desk = await makeDesk(join(folder, 'desk'), dataDir);
-}, 120_000);
+});
 afterAll(async () => {
   service?.child.kill('SIGTERM');
   await service?.ended;
   await rm(folder, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
-}, 60_000);
+});
 
 const TYPED = pages().filter(({ blocks }) => blocks.some(({ notRun }) => notRun === undefined));
 

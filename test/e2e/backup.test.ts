@@ -274,4 +274,4 @@ test('aos restore refuses another file', async () => {
   });
   expect((await aos(['backup', file], to)).code).toBe(1);
   expect((await readdir(folder)).sort()).toEqual(['a.txt', 'other.tar.gz']);
-}, 30_000);
+});

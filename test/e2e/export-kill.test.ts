@@ -40,7 +40,7 @@ beforeAll(async () => {
   await processes.start();
   const owner = { workspaceId: 'acc_internal', customerId: 'internal', actor: BOSS, standing: NO_STANDING };
   tenant = tenantOf(processes.url, owner, processes.apiKey);
-}, 120_000);
+});
 afterAll(async () => {
   await processes?.close();
   await mail?.close();

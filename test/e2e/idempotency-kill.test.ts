@@ -36,7 +36,7 @@ let holder: pg.Client;
     const tenant = deployment as unknown as Tenant;
     expect((await deployment.cp('POST', '/v1/agents', ASKER_AGENT)).status).toBe(201);
     await makeTemplate(tenant, 'gated', [phaseSpec('text', [agentStep('write'), gateStep('gate')])]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await holder?.end();
     await deployment?.close();

@@ -48,7 +48,7 @@ beforeAll(async () => {
   await processes.start();
   const hook = { url: `http://${receiver.hostAndPort}/hook`, events: ['run.succeeded'] };
   expect((await processes.api('POST', '/v1/webhooks', hook)).status).toBe(201);
-}, 120_000);
+});
 afterAll(async () => {
   for (const { resolve } of mayAnswer.values()) resolve();
   await processes?.close();
@@ -96,7 +96,7 @@ describe.each(drawn('killed parts', PARTS, 1).map((part) => [part]))('kill -9 of
       .events.filter(({ event_type }) => event_type === 'agent_run_started')
       .map(({ payload }, i) => [`child ${i}`, payload['run_id'] as string]);
     childRuns = Object.values(await outcomesOf(processes, Object.fromEntries(children)));
-  }, 120_000);
+  });
 
   /** A run whose process died between accepting it and starting its workflow. */
   async function acceptWithoutStarting(): Promise<string> {

@@ -46,7 +46,7 @@ beforeAll(async () => {
     standing: NO_STANDING,
   };
   tenant = tenantOf(processes.url, owner, processes.apiKey);
-}, 120_000);
+});
 afterAll(async () => {
   await processes?.close();
   await mail?.close();
@@ -86,4 +86,4 @@ test('a mail that was taken and not reported comes again under one Message-ID', 
   expect(await detailOf(tenant, wait.id)).toMatchObject({ answer: 'submit', settled_by: BOSS });
   const ended = await tenant.cp('GET', `/v1/runs/${runId}/detail`);
   expect(ended.body).toMatchObject({ agent: ASKER_AGENT.slug });
-}, 120_000);
+});

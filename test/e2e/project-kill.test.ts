@@ -163,5 +163,5 @@ describe('after the kills each project', () => {
         ]);
       }
     });
-  }, 60_000);
+  });
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
   processes = await prepareProcesses({ SHUTDOWN_GRACE: `${GRACE_MS}ms`, EGRESS_ALLOWLIST: receiver.hostAndPort });
   await processes.start();
-}, 120_000);
+});
 afterAll(async () => {
   mayAnswer.resolve();
   await processes?.close();
@@ -86,7 +86,7 @@ test('SIGTERM drains, and runs go on after the next start', async () => {
     status: 'failed',
     payload: { result_preview: expect.stringContaining('unknown') },
   });
-}, 60_000);
+});
 
 // Guards: when Temporal dies and comes back, accepted work goes on, and work that cannot be started is refused rather
 // than lost.
@@ -110,4 +110,4 @@ test('kill -9 of Temporal', async () => {
   expect(outcome.output).toContain('42');
   const { next } = await outcomesOf(processes, { next: await eventually(() => dispatch(processes, 'Hello')) });
   expect(next.status).toBe('succeeded');
-}, 90_000);
+});

@@ -30,11 +30,11 @@ test('passes', async () => {
     expect(demo.stdout()).toContain(part);
   }
   expect(await readFile(join(folder, 'post.html'), 'utf8')).toMatch(/^<!doctype html>[^]*<h1/i);
-}, 40_000);
+});
 
 // Guards: a failing part makes the demo fail with one clear line.
 test('fails with one line when a part fails', async () => {
   const demo = startCli(['demo', '--out', folder], { TEMPORAL_CLI_PATH: '/bin/false' });
   expect(await demo.ended).toBe(1);
   expect(demo.stderr()).toContain('the demo failed: Temporal ended with code 1');
-}, 40_000);
+});

@@ -56,4 +56,4 @@ test('a start loads no package that nothing needs yet', async () => {
     await service.ended;
     await rm(folder, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
   }
-}, 60_000);
+});

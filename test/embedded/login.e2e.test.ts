@@ -19,12 +19,12 @@ beforeAll(async () => {
   service = startCli(['start'], { PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: dataDir, SESSION_SECRET });
   await readyLine(service);
   credentials = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8')) as Credentials;
-}, 120_000);
+});
 afterAll(async () => {
   service?.child.kill('SIGTERM');
   await service?.ended;
   await rm(dataDir, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
-}, 60_000);
+});
 
 async function aos(...args: string[]) {
   return runCli(args, { DATA_DIR: dataDir });
@@ -55,7 +55,7 @@ test('the first owner signs in and out', async () => {
   const after = await fetch(`${credentials.base_url}/api/v1/cp/v1/api-keys`, { headers: { cookie } });
   expect(after.status).toBe(401);
   expect((await aos('logout')).stderr).toContain('not signed in');
-}, 120_000);
+});
 
 // Guards against: a local issuer whose tokens its own service refuses, or that are accepted where no token should be.
 test('a token of the local issuer opens what takes one', async () => {
@@ -67,4 +67,4 @@ test('a token of the local issuer opens what takes one', async () => {
   expect(await at('/v1/api-keys')).toBe(401);
   const published = await fetch(`${credentials.base_url}/.well-known/jwks.json`);
   expect(Object.keys(first(((await published.json()) as { keys: object[] }).keys))).not.toContain('d');
-}, 60_000);
+});

@@ -19,7 +19,7 @@ const open: pg.Client[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aos-writer-'));
   postgres = await startPostgres({ dataDir: join(folder, 'postgres') });
-}, 120_000);
+});
 afterEach(() => Promise.all(open.splice(0).map((client) => client.end().catch(() => {}))));
 afterAll(async () => {
   await postgres?.stop();
@@ -40,7 +40,7 @@ describe('one writer', () => {
     const second = startPostgres({ dataDir: join(folder, 'postgres') });
     await expect(second).rejects.toThrow(/another process has the database in .*postgres; stop it first/);
     expect((await (await connectAs('psql')).query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-  }, 60_000);
+  });
 
   // Guards against: a Temporal server that outlives its service unnoticed and runs beside the next one.
   test('whoever works on a file is found by its command line, and nobody else', async () => {
@@ -93,7 +93,7 @@ describe('one connection', () => {
       hint: expect.stringContaining('Stop the service'),
     });
     expect((await service.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-  }, 30_000);
+  });
 
   // Guards against: the service waiting for another client that has a transaction open.
   test('the service does not wait for it', async () => {
@@ -105,7 +105,7 @@ describe('one connection', () => {
     const service = await connectAs(APPLICATION_NAME);
     expect((await service.query('select count(*)::int as rows from theirs')).rows).toEqual([{ rows: 0 }]);
     await ended;
-  }, 30_000);
+  });
 
   // Guards against: the connection of a service that comes back at once meeting its own earlier one.
   test('one after the other is served, those of the service first', async () => {
@@ -117,7 +117,7 @@ describe('one connection', () => {
     expect((await again.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await again.end();
     expect((await (await itemAt(later, 0)).query('select 2 as two')).rows).toEqual([{ two: 2 }]);
-  }, 30_000);
+  });
 
   // Guards against: what a client sends together with its first message, unheard.
   test('a client may ask before it is let in', async () => {

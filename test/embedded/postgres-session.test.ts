@@ -20,7 +20,7 @@ beforeAll(async () => {
   db = await PGlite.create('memory://');
   server = createServer(serve).listen(0, '127.0.0.1');
   await once(server, 'listening');
-}, 60_000);
+});
 beforeEach(async () => {
   pieceBytes = undefined;
   broken = [];

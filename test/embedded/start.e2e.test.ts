@@ -65,14 +65,14 @@ test('starts, and what it prints works as printed', async () => {
     headers: { cookie: `service_session=${kept.session_cookie}` },
   });
   expect(listed.status).toBe(200);
-}, 40_000);
+});
 
 // Guards: two services never write to one data directory.
 test('refuses a directory that a running service uses', async () => {
   const second = startCli(['start'], env());
   expect(await second.ended).toBe(1);
   expect(second.stderr()).toContain(`DATA_DIR: ${dataDir} is in use by a running service`);
-}, 20_000);
+});
 
 // Guards: SIGTERM drains and leaves no process behind; the next start continues with the same data and key.
 test('stops on SIGTERM and continues on the next start', async () => {
@@ -88,7 +88,7 @@ test('stops on SIGTERM and continues on the next start', async () => {
   expect(await runs.ended).toBe(0);
   expect(JSON.parse(runs.stdout())).toMatchObject({ data: [{ agent: 'assistant' }] });
   expect(base_url).toBe((await credentials()).base_url);
-}, 40_000);
+});
 
 // Guards: a killed service ends its servers, or the next start does, so that two never use the same files.
 test('recovers after kill -9', async () => {
@@ -98,7 +98,7 @@ test('recovers after kill -9', async () => {
   service = startCli(['start'], env());
   await readyLine(service);
   expect(await Promise.all(Object.values(children).map(isRunning))).toEqual([false, false]);
-}, 40_000);
+});
 
 // Guards against: a killed service that cannot be started again because what is left of it holds a port from the
 // settings.
@@ -115,7 +115,7 @@ test('recovers with its Temporal left behind, on its port, and noted nowhere', a
   await readyLine(service);
   expect(await isRunning(present(temporal))).toBe(false);
   expect((await credentials()).temporal_address).toContain(`:${TEMPORAL_PORT}`);
-}, 40_000);
+});
 
 // Guards: `run --follow` shows the timeline to its end and says by its exit code how the run went.
 test('follows a run from the command line', async () => {
@@ -133,4 +133,4 @@ test('follows a run from the command line', async () => {
   const bad = startCli(['run', 'no-such-agent', 'Hello'], { DATA_DIR: dataDir });
   expect(await bad.ended).toBe(1);
   expect(bad.stderr()).toMatch(/^error: POST \/v1\/runs: 404 .+\n$/);
-}, 30_000);
+});

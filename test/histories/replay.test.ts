@@ -55,7 +55,7 @@ const startOf = ({ events }: RecordedHistory) => events[0]!.workflowExecutionSta
 // Guards: executions that were open before a change of the workflow code continue after it.
 test('every recorded history replays', async () => {
   expect(await replay(histories)).toEqual([]);
-}, 120_000);
+});
 
 // Guards: the test above can fail: a history of different code does not replay.
 test('a history of other code does not', async () => {

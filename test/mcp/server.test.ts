@@ -193,7 +193,7 @@ test('keeps the caps of the plan', async () => {
     code: 'plan_limit_exceeded',
     detail: { resource: 'runs_per_day', limit: 100, tier: 'free' },
   });
-}, 120_000);
+});
 
 // Guards: no key, a wrong one and a revoked one get what they get from the public API, whatever is asked.
 test('asks for an API key', async () => {

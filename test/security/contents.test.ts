@@ -51,7 +51,7 @@ beforeAll(async () => {
     const shown = [await description.staticSummary(), await description.staticDetails()];
     seen.set(id, [id, history, ...shown].join('\n'));
   }
-}, 120_000);
+});
 afterAll(async () => {
   await service?.close();
   await receiver?.close();

@@ -135,7 +135,7 @@ beforeAll(async () => {
     if (missing.length > 0) throw new Error('not all are listed yet');
     return [...histories].join('\n');
   });
-}, 120_000);
+});
 afterAll(async () => {
   await service.close();
   await Promise.all([provider.close(), receiver.close(), collector.close()]);

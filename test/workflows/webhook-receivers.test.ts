@@ -220,7 +220,7 @@ describe('a host', () => {
     const [{ held }] = (await database.db.rows(sql`
       select count(*) filter (where holder is not null)::int as held from delivery_slots`)) as [{ held: number }];
     expect(held).toBe(0);
-  }, 60_000);
+  });
 
   // Guards: of two simultaneous deliveries of one workspace, one is counted before the other asks.
   test('counts what is being taken at this moment', async () => {

@@ -150,7 +150,7 @@ test('sweeps touch no more than what they are to do', async () => {
   });
   for (const statement of deletions.filter(isLook)) faults.push(...(await faultsOf(statement)));
   expect(faults).toEqual([]);
-}, 120_000);
+});
 
 describe('what triggers count', () => {
   const differing = async (list: string) =>
@@ -180,7 +180,7 @@ describe('what triggers count', () => {
     await foldAllTallies(service.runtime.db);
     expect(await rows('select 1 from tally_deltas')).toEqual([]);
     for (const [list] of TALLIES) expect([list, await differing(list)]).toEqual([list, []]);
-  }, 120_000);
+  });
 
   // Guards: a page that is found by counting is the same as one that is found by walking over all rows before it.
   test.each([

@@ -17,7 +17,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aos-upgrade-'));
   postgres = await startPostgres({ dataDir: join(folder, 'postgres') });
   db = createDatabase({ url: postgres.url, poolSize: 1 });
-}, 60_000);
+});
 afterAll(async () => {
   await db?.close();
   await postgres?.stop();

@@ -12,7 +12,7 @@ let postgres: EmbeddedPostgres;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aos-upgrade-'));
   postgres = await startPostgres({ dataDir: join(folder, 'postgres') });
-}, 60_000);
+});
 afterAll(async () => {
   await postgres?.stop();
   await rm(folder, { recursive: true, force: true });

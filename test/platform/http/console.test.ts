@@ -8,7 +8,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
   beforeAll(async () => {
     const env = { ENVIRONMENT_NAME: 'staging "<x>"' };
     service = await startTestService({ ...options, worker: false, env });
-  }, 60_000);
+  });
   afterAll(() => service?.close());
 
   const ask = (path: string, headers: Record<string, string> = {}) =>

@@ -63,7 +63,7 @@ test('a chore that fails or hangs keeps none of the others', async () => {
     expect(metrics).toMatch(new RegExp(`aos_chore_duration_seconds_count\\{chore="${chore}",outcome="failed"\\} [12]`));
   }
   expect(metrics).toContain('aos_chore_duration_seconds_count{chore="startProjects",outcome="done"} 1');
-}, 60_000);
+});
 
 // Guards: chores do not wait for each other.
 test('chores are done side by side', async () => {
@@ -82,4 +82,4 @@ test('chores are done side by side', async () => {
     },
   );
   expect(outcomes).toEqual([undefined]);
-}, 60_000);
+});

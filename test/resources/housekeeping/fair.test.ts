@@ -37,7 +37,7 @@ beforeAll(async () => {
   for (const tenant of [acme, hog]) {
     expect((await tenant.api('POST', '/v1/webhooks', { url: receiver.url, events: ['run.failed'] })).status).toBe(201);
   }
-}, 60_000);
+});
 afterAll(async () => {
   await service?.close();
   await receiver?.close();

@@ -89,7 +89,7 @@ test('a chore that hangs or fails keeps none of the others from its rounds', asy
     }
     await eventually(() => expect(hung).toBeGreaterThan(1));
   });
-}, 60_000);
+});
 
 // Guards: a history is bounded; an execution hands on what is due when, and names to the one after it what can go.
 test('it continues as new, and goes on in the same rhythm', async () => {
@@ -103,7 +103,7 @@ test('it continues as new, and goes on in the same rhythm', async () => {
     expect(times).not.toHaveProperty('chargeInfrastructure');
     expect(present((await handle.fetchHistory()).events).length).toBeLessThan(400);
   });
-}, 60_000);
+});
 
 // Guards: a process that starts with another interval is heeded at once, not when the old one is over.
 test('a new rhythm is taken up in the middle of a wait', async () => {
@@ -114,4 +114,4 @@ test('a new rhythm is taken up in the middle of a wait', async () => {
     for (const what of ['foldTallies', 'checkCredentials']) await atLeast(times, what, 3);
     await atLeast(times, 'chargeInfrastructure', 1);
   });
-}, 60_000);
+});

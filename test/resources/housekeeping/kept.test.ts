@@ -58,7 +58,7 @@ test('takes the place of the schedules of an earlier release', async () => {
   expect(await workflow().describe()).toMatchObject({ runId, status: { name: 'RUNNING' } });
   for (const leave of others) leave();
   await worker.close();
-}, 60_000);
+});
 
 // Guards: whoever terminates it by hand, or loses it, has it back: from a process that lives, and from one that starts.
 test('is started again', async () => {
@@ -70,7 +70,7 @@ test('is started again', async () => {
   const worker = await service.startWorker();
   expect(await running()).toBe('RUNNING');
   await worker.close();
-}, 60_000);
+});
 
 // Guards: of what is over only the latest stays in the list of workflows.
 test('leaves the list of workflows short', async () => {
@@ -89,7 +89,7 @@ test('leaves the list of workflows short', async () => {
   });
   expect(await running()).toBe('RUNNING');
   await worker.close();
-}, 60_000);
+});
 
 // Guards: a worker of an earlier release that gets its tasks ends nothing; while there is no other, its own schedule keeps
 // house, and goes when there is one.

@@ -30,7 +30,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
     await makeGates(acme, { open: { prompt: 'Is it good?' } });
     await makeTemplate(acme, 'poor', [phaseSpec('text', [agentStep('write')])]);
     context = await browser.newContext({ ...PHONE, javaScriptEnabled: false });
-  }, 60_000);
+  });
   afterEach(() => tab?.close());
   afterAll(async () => {
     await browser?.close();
@@ -57,7 +57,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
     expect(await tab.getByRole('status').textContent()).toContain(`Thank you. Answered: approve, by ${ANA}`);
     expect(await detailOf(acme, wait.id)).toMatchObject({ settled_by: ANA, settled_via: 'link', comment: 'Lovely' });
     await untilProject(acme, id, 'completed');
-  }, 60_000);
+  });
 
   // Guards: where it is about money a code is asked for in place, and what was filled in is not lost over it.
   test('a budget is raised with a code', async () => {
@@ -70,7 +70,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
     await tab.getByRole('button', { name: 'Confirm' }).tap();
     expect(await tab.getByRole('status').textContent()).toContain('Thank you. Answered: raise_budget');
     await untilProject(acme, id, 'completed');
-  }, 60_000);
+  });
 
   // Guards: whatever is asked, nobody has to scroll sideways, and a finger finds the buttons.
   test('a page is as wide as the screen', async () => {
@@ -84,5 +84,5 @@ const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
     expect(button.height).toBeGreaterThanOrEqual(44);
     expect(button.width).toBeGreaterThan(300);
     await scripted.close();
-  }, 60_000);
+  });
 });

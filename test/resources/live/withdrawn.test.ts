@@ -94,7 +94,7 @@ test('a run whose start is refused is told of to its end', async () => {
     `&run_id=${some}&kind=run`,
     seen.filter(({ event, data }) => event === 'run' && data.run_id === some),
   );
-}, 60_000);
+});
 
 // Guards: of anything else that is taken back because Temporal could not be asked, nothing was told that is not in the log
 // later: a project has no event before its workflow writes one, nor has a schedule before it is switched, and a change of one
@@ -123,4 +123,4 @@ test('projects and schedules leave nothing in the log that is not so', async () 
     ['run', 'run_received'],
     ['start', 'refused'],
   ]);
-}, 60_000);
+});

@@ -28,7 +28,7 @@ beforeAll(async () => {
       cosine: itemAt(vectors, p).reduce((sum, value, i) => sum + value * itemAt(itemAt(memories, m), i), 0),
     })),
   );
-}, 60_000);
+});
 
 const at = (threshold: number) => ({
   missed: pairs.filter(({ isMeant, cosine }) => isMeant && cosine < threshold).map(({ prompt }) => prompt),

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await db.rows(sql`create index memory_entries_by_embedding on memory_entries using hnsw (embedding vector_cosine_ops)
     with (m = 16, ef_construction = 32)`);
   await db.rows(sql`analyze memory_entries`);
-}, 120_000);
+});
 afterAll(() => database?.close());
 
 function unit(vector: number[]): number[] {

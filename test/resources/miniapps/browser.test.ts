@@ -54,7 +54,7 @@ document.querySelector('button').addEventListener('click', async () => {
     context = await browser.newContext();
     // Whoever opens a page may be signed in.
     await context.addCookies([{ name: 'service_session', value: tenant.session, url: service.baseUrl }]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await world?.close();
@@ -81,7 +81,7 @@ document.querySelector('button').addEventListener('click', async () => {
 
     await tab.reload();
     expect(await tab.getByRole('status').textContent()).toContain('answered already');
-  }, 60_000);
+  });
 
   // Guards: an option is one click, and a second person with the page open is told that it was answered.
   test('a question is answered with an option, once', async () => {
@@ -97,7 +97,7 @@ document.querySelector('button').addEventListener('click', async () => {
     await second.close();
     await tenant.waitForRun(runId);
     expect(first(await resultsOf(tenant, runId)).result_preview).toContain('{"answer":"blue"}');
-  }, 60_000);
+  });
 
   // Guards: a workspace's page runs its scripts, has its arguments and sends its answer, and reaches nothing else: no
   // cookie of the service, no other address and no window, not even by navigating away.
@@ -126,7 +126,7 @@ document.querySelector('button').addEventListener('click', async () => {
     ];
     for (const name of refused) expect({ [name]: data.outcome[name] }).toEqual({ [name]: 'refused' });
     expect(world.received).toEqual([]);
-  }, 60_000);
+  });
 
   // Guards against: a page that carries data out by navigating; the frame does not allow it.
   test.each([

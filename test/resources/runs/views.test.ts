@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startTestService();
   acme = await service.tenant('acc_acme');
   other = await service.tenant('acc_other');
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 interface Found {

@@ -10,7 +10,7 @@ import { UNHURRIED } from '../../support/service/housekeeping.ts';
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService({ worker: false, env: { HOUSEKEEPING_INTERVAL: '1h' } });
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 const rows = <Row>(statement: SQL): Promise<Row[]> => service.runtime.db.rows<Row>(statement);
@@ -55,7 +55,7 @@ test('workspaces have their turns, the one that waited longest first', async () 
   await service.services.followRows(UNHURRIED);
   expect([await isThere(late, lost), await isThere(fresh, other)]).toEqual([true, false]);
   expect(await behind()).toMatchObject({ due: 0, overdueS: 0 });
-}, 30_000);
+});
 
 // Guards: a failure in one workspace costs the others nothing, and does not cost it its next turn.
 test('a workspace whose schedules are refused keeps nobody waiting', async () => {
@@ -71,7 +71,7 @@ test('a workspace whose schedules are refused keeps nobody waiting', async () =>
   expect(await isThere(fine, lost)).toBe(true);
   expect((await handleOf(refused, broken).describe()).state.note).toBe('revision 1');
   expect((await behind()).due).toBe(0);
-}, 30_000);
+});
 
 // Guards: the schedules of one workspace are never mistaken for leftovers of another, and are removed once it is
 // archived.
@@ -87,4 +87,4 @@ test('an archived workspace has none, and its neighbour keeps its own', async ()
     await service.services.followRows(UNHURRIED).catch(() => {});
   }
   expect(await isThere(neighbour, own)).toBe(true);
-}, 30_000);
+});

@@ -23,7 +23,7 @@ const isWithout = isMissing('sign-in in a browser', await reasonOf(launched));
     await addMember(service, 'acme', 'ana@acme.example');
     await addMember(service, 'acme', 'bob@acme.example');
     await addMember(service, 'second', 'bob@acme.example', 'member');
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await service?.close();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   service = await startTestService({ worker: false });
   await service.tenant('acc_internal');
   await addMember(service, 'internal', OWNER);
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 const follow = (token: string, headers: Record<string, string> = {}) =>

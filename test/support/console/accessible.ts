@@ -1,7 +1,7 @@
 /** What people need who do not see a page, or see it on a small screen. */
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test } from '@jest/globals';
-import type { Page as Tab } from 'playwright-core';
+import type { BrowserContextOptions, Page as Tab } from 'playwright-core';
 import { first } from '../../../src/platform/core/present.ts';
 import { drawn } from '../runner/sizes.ts';
 import { isWiderThanItsWindow, PHONE } from './browser.ts';
@@ -38,7 +38,9 @@ export function testAccessibility(
   test.each([
     ['at a desk', {}],
     ['on a phone', PHONE],
-  ] as const)('axe finds nothing %s', async (where, device) => {
+  ] as const)('axe finds nothing %s', lookAt, 300_000);
+
+  async function lookAt(where: string, device: BrowserContextOptions): Promise<void> {
     // Without motion a theme is there at once, and no colour is looked at half-way to the next.
     const { tab, open, complaints } = await stage.show({ ...device, reducedMotion: 'reduce' });
     const pages = await pagesOf();
@@ -60,5 +62,5 @@ export function testAccessibility(
       expect([path, await isWiderThanItsWindow(tab)]).toEqual([path, false]);
     }
     expect(complaints).toEqual([]);
-  });
+  }
 }

@@ -59,7 +59,7 @@ export async function describeConsole(
     beforeAll(async () => {
       const [service, browser] = await Promise.all([start ? start() : startTestService(), launched]);
       set = { service, browser, acme: await service.tenant('acc_acme') };
-    }, 90_000);
+    });
     afterAll(async () => {
       await set?.browser.close();
       await set?.service.close();

@@ -8,7 +8,7 @@ import { connectTemporal } from '../../../src/platform/temporal/client.ts';
 import { registerSearchAttributes } from '../../../src/platform/temporal/search-attributes.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { makeTemplate } from '../database/database-template.ts';
-import { FOR_TESTS, startNativePostgres, type PostgresServer } from '../database/native-postgres.ts';
+import { FOR_TESTS, quickestFolder, startNativePostgres, type PostgresServer } from '../database/native-postgres.ts';
 
 /** A deleted workflow is gone when the queues have acknowledged its end, which is every 30 seconds by default. */
 const DYNAMIC_CONFIG = [
@@ -41,7 +41,7 @@ export default async function globalSetup(): Promise<void> {
 async function startDatabase(): Promise<void> {
   if (process.env.TEST_DATABASE_URL) return makeTemplate(process.env.TEST_DATABASE_URL);
   if (process.env.TEST_DATABASE === 'embedded') return;
-  const postgres = await startNativePostgres(FOR_TESTS);
+  const postgres = await startNativePostgres(FOR_TESTS, quickestFolder());
   if (typeof postgres === 'string') return void process.stderr.write(`tests use the embedded Postgres: ${postgres}\n`);
   servers.postgres = postgres;
   process.env.TEST_DATABASE_URL = postgres.url;

@@ -23,7 +23,7 @@ beforeAll(async () => {
     phaseSpec('text', [agentStep('write'), gateStep('approve')], { depends_on: ['research'] }),
     phaseSpec('page', [agentStep('build')], { depends_on: ['text'] }),
   ]);
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 /** Asks for 'projects.criticalPath' or 'projects.estimate'. */

@@ -54,7 +54,7 @@ describe('GET /v1/runs/failures', () => {
       select 'failed-' || n, ${acme.caller.customerId}, 'writer', 'rest', 'p', 'failed', 'gave up after ' || n || ' s',
         now() - (n || ' hours')::interval, now() - (n || ' hours')::interval
       from generate_series(1, 30) n`);
-  }, 60_000);
+  });
   afterAll(() => service?.close());
 
   // Guards: the window, the agent, and that nobody else's failures are told.
