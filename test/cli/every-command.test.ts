@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { first, present } from '../../src/platform/core/present.ts';
 import { fieldsOf } from '../../src/platform/core/record.ts';
-import { argumentsOf, leavesOf, takeTerminal, type Leaf, type Outcome } from '../support/cli/commands.ts';
+import { argumentsOf, leavesOf, type Leaf } from '../support/cli/commands.ts';
+import { runHere, type Outcome } from '../support/cli/here.ts';
 import { endpoints } from '../support/http/endpoints.ts';
 import { portOf } from '../support/processes/listening.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
@@ -26,7 +27,6 @@ const leaves = leavesOf();
 let service: TestService;
 let tenant: Tenant;
 let folder: string;
-let terminal: ReturnType<typeof takeTerminal>;
 const environment = { ...process.env };
 
 beforeAll(async () => {
@@ -37,10 +37,8 @@ beforeAll(async () => {
   for (const name of ['a-file', 'spec.json']) await writeFile(join(folder, name), '{}');
   await mkdir(join(folder, 'agents'));
   await writeFile(join(folder, 'agents/one.yaml'), 'slug: one\nprompt: You work.\n');
-  terminal = takeTerminal();
 });
 afterAll(async () => {
-  terminal?.end();
   await service?.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -59,11 +57,11 @@ const samples = () => ({
   slug: 'blog-post',
 });
 const call = (leaf: Leaf, ...more: string[]) =>
-  terminal.run(
+  runHere([
     ...leaf.name.split(' '),
     ...argumentsOf(leaf, { ...samples(), ...(leaf.name.startsWith('workspaces ') && { id: 'acc_every_command' }) }),
     ...more,
-  );
+  ]);
 const asks = (address: string, session = 'wrong', key = 'svc_pk_wrong') =>
   Object.assign(process.env, { DATA_DIR: folder, AOS_URL: address, AOS_SESSION: session, AOS_API_KEY: key });
 

@@ -10,7 +10,7 @@ import type { Board, Phase } from '../../src/cli/project-client.ts';
 import { createServiceClient } from '../../src/cli/client.ts';
 import { first } from '../../src/platform/core/present.ts';
 import type { PauseReason } from '../../src/resources/projects/model.ts';
-import { jsonOf, startCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli, startCli } from '../embedded/service-process.ts';
 import {
   agentStep,
   gateStep,
@@ -27,19 +27,14 @@ let service: TestService;
 let tenant: Tenant;
 let folder: string;
 
-const cli = (args: string[]) =>
-  startCli(args, {
-    DATA_DIR: folder,
-    AOS_URL: service.baseUrl,
-    AOS_API_KEY: tenant.apiKey,
-    AOS_SESSION: tenant.session,
-  });
-
-/** Runs it to its end. */
-async function aos(...args: string[]) {
-  const { ended, stdout, stderr } = cli(['project', ...args]);
-  return { code: await ended, stdout: stdout(), stderr: stderr() };
-}
+const environment = () => ({
+  DATA_DIR: folder,
+  AOS_URL: service.baseUrl,
+  AOS_API_KEY: tenant.apiKey,
+  AOS_SESSION: tenant.session,
+});
+const cli = (args: string[]) => startCli(args, environment());
+const aos = (...args: string[]) => runCli(['project', ...args], environment());
 const ok = (stdout: unknown) => ({ code: 0, stdout, stderr: '' });
 const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: expect.stringContaining(stderr) });
 

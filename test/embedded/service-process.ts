@@ -3,8 +3,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { present } from '../../src/platform/core/present.ts';
+import { runInTurn } from '../support/cli/here.ts';
+import { drawn } from '../support/runner/sizes.ts';
 import { inherited } from '../support/processes/inherited.ts';
 
+const KEPT = ['HOME', 'TEMPORAL_CLI_PATH'];
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 export interface CliProcess {
@@ -29,7 +32,7 @@ export function startCli(
   const [program, ...rest] = [...launcher, process.execPath, CLI, ...args] as [string, ...string[]];
   const child = spawn(program, rest, {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    env: { ...inherited('HOME', 'TEMPORAL_CLI_PATH'), ...env },
+    env: { ...inherited(...KEPT), ...env },
   });
   let stdout = '';
   let stderr = '';
@@ -45,9 +48,21 @@ export function startCli(
   };
 }
 
-/** The same to its end. */
-export async function runCli(...given: Parameters<typeof startCli>) {
-  const { ended, stdout, stderr } = startCli(...given);
+/**
+ * The same to its end. Where a run of tests tries a part of what it could, nine of ten commands are no process of their
+ * own.
+ */
+export async function runCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  input?: string,
+  launcher: readonly string[] = [],
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const isProcess = drawn(args.slice(0, 2).join(' '), [true, ...Array.from({ length: 9 }, () => false)], 1).includes(
+    true,
+  );
+  if (!isProcess && launcher.length === 0) return runInTurn(args, { ...inherited(...KEPT), ...env }, input);
+  const { ended, stdout, stderr } = startCli(args, env, input, launcher);
   return { code: await ended, stdout: stdout(), stderr: stderr() };
 }
 
