@@ -209,5 +209,5 @@ test.each([
   await eventually(async () => {
     const { status } = await projectOf(tenant, id);
     if (!['completed', 'paused'].includes(status)) throw new Error(`it is still ${status}`);
-  }, 20_000);
+  });
 });

@@ -21,7 +21,7 @@ const cancel = (runId: string) => acme.cp('POST', `/v1/runs/${runId}/cancel`);
 
 async function expectCancelled(runId: string): Promise<void> {
   expect(await cancel(runId)).toMatchObject({ status: 200, body: { run_id: runId, status: 'cancelled' } });
-  await untilStatus(acme, runId, 'cancelled', 5_000);
+  await untilStatus(acme, runId, 'cancelled');
   const events = await eventsOf(acme, runId);
   expect(endsOf(events.map(({ event_type }) => event_type))).toEqual(['run_cancelled']);
   expect(events.at(-1)).toMatchObject({ event_type: 'run_cancelled', status: 'cancelled' });

@@ -115,7 +115,7 @@ test('a cancelled run takes its children along', async () => {
     body: { run_id: parentId, status: 'cancelled' },
   });
   for (const id of [grandchildId, childId, parentId]) {
-    await untilStatus(acme, id, 'cancelled', 5_000);
+    await untilStatus(acme, id, 'cancelled');
     expect((await typesOf(acme, id)).at(-1)).toBe('run_cancelled');
   }
 });

@@ -20,7 +20,7 @@ export async function openConsole(
   options: BrowserContextOptions = {},
 ): Promise<ConsoleTab> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   if (tenant) await context.addCookies([{ name: 'service_session', value: tenant.session, url: baseUrl }]);
   const tab = await context.newPage();
   const complaints: string[] = [];

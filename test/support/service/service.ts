@@ -1,5 +1,6 @@
 /** The whole service in this process, on a database and task queues of its own, spoken to over HTTP. */
 import { request, type Dispatcher } from 'undici';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startApi, type Api } from '../../../src/api.ts';
 import { loadConfig } from '../../../src/platform/core/config.ts';
@@ -236,22 +237,26 @@ export function tenantOf(baseUrl: string, caller: Caller, apiKey: string, sessio
       if (accepted.status !== 201) throw new Error(`not accepted: ${JSON.stringify(accepted.body)}`);
       return tenant.waitForRun(accepted.body.run_id);
     },
-    waitForRun: (runId) =>
-      eventually(async () => {
+    async waitForRun(runId) {
+      await sleep(RUN_MS);
+      return eventually(async () => {
         const { body } = await tenant.api('GET', `/v1/runs/${runId}`);
         if (['queued', 'running'].includes(body.status)) throw new Error(`run ${runId} is still ${body.status}`);
         return body as FinishedRun;
-      }),
+      });
+    },
   };
   return tenant;
 }
 
+/** No run ends sooner, so looks before that would be in vain. */
+const RUN_MS = 40;
 /** Looks come less and less often: each is a request, and those of tests that wait were a third of the work of all tests. */
 const FIRST_PAUSE_MS = 15;
 const LONGEST_PAUSE_MS = 250;
 
 /** Repeats a look until it succeeds: for what another process does in its own time. */
-export async function eventually<T>(look: () => T | Promise<T>, timeoutMs = 30_000): Promise<T> {
+export async function eventually<T>(look: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.25, LONGEST_PAUSE_MS)) {
     try {

@@ -125,7 +125,7 @@ export const SCENES = {
   },
 
   /** A run that waits for one that it has spawned, and which asks people again and again. */
-  async question({ tenant, days, answerFor }) {
+  async question({ tenant, client, days, answerFor }) {
     await tenant.cp('POST', '/v1/agents', {
       slug: 'asker',
       model: 'offline',
@@ -141,6 +141,10 @@ export const SCENES = {
       return found.run_id as string;
     });
     answerFor(child);
+    await eventually(async () => {
+      const { raw } = await client.workflow.getHandle(runWorkflowId(parent)).describe();
+      if (!raw.pendingChildren?.some(({ runId }) => runId)) throw new Error('it does not wait for its child yet');
+    });
     return {
       quietUntil: { [runWorkflowId(parent)]: 'childWorkflowExecutionCompleted' },
       goOn: async () => {},
