@@ -14,13 +14,13 @@ import { memory } from './memory.ts';
 import { removeWithUs } from './processes.ts';
 import { projects } from './projects.ts';
 import { alone, machine, markdown, type Row } from './report.ts';
-import { latency, load, reads, resources, secondStarts } from './sections.ts';
+import { latency, lean, load, reads, resources, secondStarts } from './sections.ts';
 import { waits } from './waits.ts';
 import { startFloor, startProduct } from './systems.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
   --quick           short phases: shows that it works, its figures mean little
-  --only <section>  latency, load, resources, projects, start, reads, live, waits or memory; may be given several times
+  --only <section>  latency, lean, load, resources, projects, start, reads, live, waits or memory; may be given several times
   --out <file>      write the Markdown report there too
   --json            print JSON instead of Markdown`;
 
@@ -60,7 +60,7 @@ const RECORDS = 10_000;
 /** Nothing takes this long unless a run hangs. */
 const GIVE_UP_MS = 20 * 60_000;
 
-const OF_PRODUCT = ['latency', 'load', 'resources', 'projects', 'start', 'reads'];
+const OF_PRODUCT = ['latency', 'lean', 'load', 'resources', 'projects', 'start', 'reads'];
 const SECTIONS = [...OF_PRODUCT, 'live', 'waits', 'memory'];
 const { values: options } = parseArgs({
   options: {
@@ -118,8 +118,15 @@ async function measure(): Promise<Row[]> {
   const product = await startProduct(place);
   rows.push(alone('First start, with the database made', 's', product.readyMs / 1_000));
 
+  if (wants('lean')) {
+    const least = await startFloor(join(folder, 'lean'), 'lean');
+    for (const system of [product, least]) await underLoad(system, { callers: 10, ms: sizes.warmUpMs });
+    await section('lean', () => lean(product, least, sizes));
+    await least.stop();
+  }
   if (wants('latency', 'load', 'resources', 'projects')) {
     const bare = await startFloor(join(folder, 'bare'));
+    rows.push(alone('the start of bare, for comparison', 's', bare.readyMs / 1_000));
     say('Warming up');
     for (const system of [product, bare]) await underLoad(system, { callers: 10, ms: sizes.warmUpMs });
     await section('latency', () => latency(product, bare, sizes));

@@ -14,3 +14,8 @@ export async function bare(): Promise<void> {
 export async function bareChain(length: number): Promise<void> {
   for (let i = 0; i < length; i++) await executeChild(bare);
 }
+
+/** The least that records anything: one activity that does nothing. */
+export async function lean(): Promise<void> {
+  await act();
+}

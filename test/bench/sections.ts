@@ -29,6 +29,23 @@ export async function latency(
   ];
 }
 
+/** Beside the least that records anything, which is started and served in the quickest way that Temporal has. */
+export async function lean(
+  product: System,
+  least: System,
+  sizes: { blocks: number; perBlock: number },
+): Promise<Row[]> {
+  const [ours, theirs] = take(await oneAfterAnother([product, least], sizes), 2);
+  const row = (measure: string, of: 'acceptMs' | 'terminalMs', p: number) =>
+    compared(`${measure}; beside a lean workflow`, 'ms', percentile(ours[of], p), percentile(theirs[of], p));
+  const runs = sizes.blocks * sizes.perBlock;
+  return [
+    row('Accept, p50', 'acceptMs', 50),
+    row('Accept to terminal, p50', 'terminalMs', 50),
+    ...cpuRows('CPU a run; beside a lean workflow', { ...ours, runs }, { ...theirs, runs }, { atMost: 1.4 }),
+  ];
+}
+
 export async function load(product: System, bare: System, sizes: { rounds: number; loadMs: number }): Promise<Row[]> {
   const phase = { callers: CALLERS, ms: sizes.loadMs };
   const rounds: [Throughput, Throughput][] = [];

@@ -216,7 +216,10 @@ async function until(failure: string, child: { exitCode: number | null }, isSo: 
 // --- the bare floor
 
 /** On a Temporal server of its own with the flags of the product's. */
-export async function startFloor(folder: string): Promise<System> {
+export async function startFloor(
+  folder: string,
+  kind: 'bare' | 'lean' = 'bare',
+): Promise<System & { readyMs: number }> {
   await mkdir(folder, { recursive: true });
   Runtime.install({ logger: new DefaultLogger('WARN') });
   // Bundled here, as the product's is by set-up: webpack's memory is not the floor's.
@@ -226,6 +229,7 @@ export async function startFloor(folder: string): Promise<System> {
     logger: new DefaultLogger('WARN'),
   });
   await writeFile(bundle, code);
+  const from = performance.now();
   const temporal = await startTemporal({
     cliPath: present(await findTemporalCli(process.env)),
     dbFile: join(folder, 'temporal.db'),
@@ -233,15 +237,17 @@ export async function startFloor(folder: string): Promise<System> {
   });
   endWithUs(temporal.pid);
   const log = openSync(join(folder, 'floor.log'), 'a');
-  const child = spawn(process.execPath, [here('./floor.ts'), temporal.address, bundle], {
+  const child = spawn(process.execPath, [here('./floor.ts'), temporal.address, bundle, kind], {
     stdio: ['ignore', log, log, 'ipc'],
     detached: true,
   });
   endWithUs(present(child.pid));
   const [port] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [number];
   if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'floor.log'), 'utf8'));
+  const readyMs = performance.now() - from;
   const client = await connect(temporal.address);
   return {
+    readyMs,
     roots: [present(child.pid), temporal.pid],
     accept: async () => present((await accepted(`http://127.0.0.1:${port}/runs`, { method: 'POST' })).id),
     acceptPipeline: async (steps) =>
