@@ -51,6 +51,9 @@ const DYNAMIC_CONFIG = [
   'matching.enableFairness=true',
 ];
 
+/** The log takes 32 MB instead of 4 before it is written into the database, which took a tenth of a run's time. */
+const SQLITE = ['journal_mode=WAL', 'synchronous=NORMAL', 'wal_autocheckpoint=8000'];
+
 const START_TIMEOUT_MS = 60_000;
 
 export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
@@ -66,7 +69,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
         '--dynamic-config-value',
         setting,
       ]),
-      ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+      ...SQLITE.flatMap((pragma) => ['--sqlite-pragma', pragma]),
     ],
     // The server has a process group of its own: Ctrl-C is for the parent, which stops the server when its own work is
     // drained.
