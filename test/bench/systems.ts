@@ -215,13 +215,20 @@ async function until(failure: string, child: { exitCode: number | null }, isSo: 
 
 // --- the bare floor
 
+/** The SDK takes a logger once in the life of a process. */
+let isQuiet = false;
+function quieten(): void {
+  if (!isQuiet) Runtime.install({ logger: new DefaultLogger('WARN') });
+  isQuiet = true;
+}
+
 /** On a Temporal server of its own with the flags of the product's. */
 export async function startFloor(
   folder: string,
   kind: 'bare' | 'lean' = 'bare',
 ): Promise<System & { readyMs: number }> {
   await mkdir(folder, { recursive: true });
-  Runtime.install({ logger: new DefaultLogger('WARN') });
+  quieten();
   // Bundled here, as the product's is by set-up: webpack's memory is not the floor's.
   const bundle = join(folder, 'bundle.js');
   const { code } = await bundleWorkflowCode({
