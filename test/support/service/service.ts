@@ -249,7 +249,7 @@ export function tenantOf(baseUrl: string, caller: Caller, apiKey: string, sessio
   return tenant;
 }
 
-/** No run ends sooner, so looks before that would be in vain. */
+/** Hardly a run ends sooner, so looks before that would be in vain. */
 const RUN_MS = 40;
 /** Looks come less and less often: each is a request, and those of tests that wait were a third of the work of all tests. */
 const FIRST_PAUSE_MS = 15;
