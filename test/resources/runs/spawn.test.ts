@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { present } from '../../../src/platform/core/present.ts';
 import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
-import { dispatch, eventsOf, rowOf, tool, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, childOf, childrenOf, rowOf, tool, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
 
 let barrier: Barrier;
 let service: TestService;
@@ -20,20 +20,6 @@ afterAll(async () => {
 const spawn = (agent: string, prompt: string, wait?: boolean) =>
   tool('spawn_run', { agent, prompt, ...(wait === undefined ? {} : { wait }) });
 
-/** Waits until a run has spawned one. */
-const childOf = (runId: string): Promise<string> =>
-  eventually(async () => {
-    const [childId] = await childrenOf(runId);
-    if (!childId) throw new Error(`run ${runId} has spawned nothing yet`);
-    return childId;
-  });
-
-/** Ids of the runs that a run spawned, by its timeline. */
-const childrenOf = async (runId: string): Promise<string[]> =>
-  (await eventsOf(acme, runId))
-    .filter(({ event_type }) => event_type === 'agent_run_started')
-    .map(({ payload }) => payload.run_id);
-
 // Guards: a waiting parent gets its child's answer, and both show the relation.
 test('a run waits for the run it spawned', async () => {
   const parent = await acme.run({
@@ -42,7 +28,7 @@ test('a run waits for the run it spawned', async () => {
     prompt: `Delegate ${spawn('writer', 'A line about rivers')}`,
   });
   expect(parent).toMatchObject({ status: 'succeeded', output: expect.stringContaining('A line about rivers') });
-  const [childId] = await childrenOf(parent.run_id);
+  const [childId] = await childrenOf(acme, parent.run_id);
   const { body: child } = await acme.cp('GET', `/v1/runs/${childId}/detail`);
   expect(child).toMatchObject({
     agent: 'writer',
@@ -66,7 +52,7 @@ test('a run need not wait', async () => {
     prompt: `Hand over ${spawn('assistant', tool('http_request', { url: barrier.url('later') }), false)}`,
   });
   expect(parent.status).toBe('succeeded');
-  const [childId] = await childrenOf(parent.run_id);
+  const [childId] = await childrenOf(acme, parent.run_id);
   expect(parent.output).toContain(childId);
   await barrier.waiting('later', 1);
   await untilStatus(acme, present(childId), 'running');
@@ -85,7 +71,7 @@ test('children work side by side, and a failed one is a result', async () => {
   expect(parent.status).toBe('succeeded');
   expect(parent.output).toContain('model_refused_request');
   expect(parent.output).toContain('there is no agent');
-  const children = await Promise.all((await childrenOf(parent.run_id)).map((id) => acme.waitForRun(id)));
+  const children = await Promise.all((await childrenOf(acme, parent.run_id)).map((id) => acme.waitForRun(id)));
   expect(children.map(({ status }) => status).sort()).toEqual(['failed', 'succeeded', 'succeeded']);
 });
 
@@ -95,7 +81,7 @@ test('runs are nested five deep', async () => {
     levels === 0 ? 'The bottom' : `Level ${levels} ${spawn('assistant', nested(levels - 1))}`;
   let run = await acme.run({ agent: 'assistant', prompt: nested(6) });
   let depth = 0;
-  for (let [childId] = await childrenOf(run.run_id); childId; [childId] = await childrenOf(run.run_id)) {
+  for (let [childId] = await childrenOf(acme, run.run_id); childId; [childId] = await childrenOf(acme, run.run_id)) {
     run = await acme.waitForRun(childId);
     depth += 1;
   }
@@ -107,8 +93,8 @@ test('runs are nested five deep', async () => {
 test('a cancelled run takes its children along', async () => {
   const innermost = spawn('assistant', '[[sleep:60000]]');
   const parentId = await dispatch(acme, { agent: 'assistant', prompt: spawn('assistant', innermost) });
-  const childId = await childOf(parentId);
-  const grandchildId = await childOf(childId);
+  const childId = await childOf(acme, parentId);
+  const grandchildId = await childOf(acme, childId);
   await untilStatus(acme, grandchildId, 'running');
   expect(await acme.cp('POST', `/v1/runs/${parentId}/cancel`)).toMatchObject({
     status: 200,
@@ -123,7 +109,7 @@ test('a cancelled run takes its children along', async () => {
 // Guards: a child that a person cancels is a result for its parent, which goes on.
 test('a cancelled child does not end its parent', async () => {
   const parentId = await dispatch(acme, { agent: 'assistant', prompt: spawn('writer', '[[sleep:60000]]') });
-  const childId = await childOf(parentId);
+  const childId = await childOf(acme, parentId);
   await untilStatus(acme, childId, 'running');
   expect((await acme.cp('POST', `/v1/runs/${childId}/cancel`)).body.status).toBe('cancelled');
   expect(await acme.waitForRun(parentId)).toMatchObject({

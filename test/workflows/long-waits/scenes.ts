@@ -18,7 +18,7 @@ import {
   untilProject,
   untilStep,
 } from '../../support/fixtures/projects.ts';
-import { dispatch, tool, untilStatus } from '../../support/fixtures/runs.ts';
+import { childOf, dispatch, tool, untilStatus } from '../../support/fixtures/runs.ts';
 import { sized } from '../../support/runner/sizes.ts';
 import { eventually, type Tenant } from '../../support/service/service.ts';
 import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
@@ -134,13 +134,7 @@ export const SCENES = {
     });
     const spawn = tool('spawn_run', { agent: 'asker', prompt: questions(days), wait: true });
     const parent = await dispatch(tenant, { agent: 'assistant', prompt: spawn });
-    const child = await eventually(async () => {
-      const { body } = await tenant.cp('GET', '/v1/runs?limit=500');
-      const found = body.data.find((row: { parent_run_id: string | null }) => row.parent_run_id === parent);
-      if (!found) throw new Error('it has spawned no run yet');
-      return found.run_id as string;
-    });
-    answerFor(child);
+    answerFor(await childOf(tenant, parent));
     await eventually(async () => {
       const { raw } = await client.workflow.getHandle(runWorkflowId(parent)).describe();
       if (!raw.pendingChildren?.some(({ runId }) => runId)) throw new Error('it does not wait for its child yet');
