@@ -5,6 +5,7 @@ import { deliveryWorkflowId } from '../../../src/resources/webhook-subscriptions
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import type { PhaseSpec, StepSpec } from '../../../src/resources/templates/model.ts';
 import type { ExternalProvisioner } from '../../resources/workspaces/provisioner.ts';
+import { hold } from './held.ts';
 import {
   agentStep,
   attemptsAt,
@@ -349,16 +350,14 @@ export const SCENES = {
   async provisioning({ tenant, client, provisioner }) {
     let failures = 5;
     let isHeld = true;
-    hold(provisioner, 'slow', ({ method, path }) => {
+    const reached = hold(provisioner, 'slow', ({ method, path }) => {
       if (!path.endsWith('/cache')) return undefined;
       if (method === 'PUT') return failures-- > 0 ? { status: 500 } : undefined;
       return isHeld ? { status: 200, body: { status: 'creating' } } : undefined;
     });
     await tenant.cp('POST', '/v1/workspaces', { identity_workspace_id: 'acc_slow', plan: 'free' });
     const workflowId = await workflowOfType(client, 'provisionWorkspace', 'slow');
-    await eventually(() => {
-      if (failures > 0) throw new Error('it has not failed enough');
-    });
+    await reached;
     return {
       quiet: [workflowId],
       goOn: async () => void (isHeld = false),
@@ -370,12 +369,13 @@ export const SCENES = {
     await tenant.cp('POST', '/v1/workspaces', { identity_workspace_id: 'acc_old', plan: 'free' });
     await untilWorkspace(tenant, 'acc_old', 'ready');
     let isHeld = true;
-    hold(provisioner, 'old', ({ method, path }) =>
+    const reached = hold(provisioner, 'old', ({ method, path }) =>
       isHeld && method === 'GET' && path.endsWith('/cache') ? { status: 200, body: { status: 'deleting' } } : undefined,
     );
     // Answers when it is archived, which nobody waits for that long.
     void tenant.cp('DELETE', '/v1/workspaces/acc_old').catch(() => {});
     const workflowId = await workflowOfType(client, 'destroyWorkspace', 'old');
+    await reached;
     return {
       quiet: [workflowId],
       goOn: async () => void (isHeld = false),
@@ -383,16 +383,3 @@ export const SCENES = {
     };
   },
 } satisfies Record<string, Begin>;
-
-type Interference = Parameters<ExternalProvisioner['interfere']>[0];
-const held = new WeakMap<ExternalProvisioner, Map<string, Interference>>();
-
-/** What the provisioner does with one workspace, beside what it does with others. */
-function hold(provisioner: ExternalProvisioner, customerId: string, interference: Interference): void {
-  const all = held.get(provisioner) ?? new Map<string, Interference>();
-  held.set(provisioner, all.set(customerId, interference));
-  provisioner.interfere((asked) => {
-    for (const [name, each] of all) if (asked.path.includes(`/${name}/`)) return each(asked);
-    return undefined;
-  });
-}
