@@ -10,6 +10,12 @@ import { startProduct, type Product, type ProductPlace, type System } from './sy
 
 const CALLERS = 50;
 
+type Times = Record<'acceptMs' | 'terminalMs', number[]>;
+const percentileRows =
+  (ours: Times, theirs: Times) =>
+  (measure: string, of: keyof Times, p: number, target?: Target): Row =>
+    compared(measure, 'ms', percentile(ours[of], p), percentile(theirs[of], p), target);
+
 /** @param sizes runs of both systems: blocks times perBlock */
 export async function latency(
   product: System,
@@ -17,8 +23,7 @@ export async function latency(
   sizes: { blocks: number; perBlock: number },
 ): Promise<Row[]> {
   const [ours, theirs] = take(await oneAfterAnother([product, bare], sizes), 2);
-  const row = (measure: string, of: 'acceptMs' | 'terminalMs', p: number, target?: Target) =>
-    compared(measure, 'ms', percentile(ours[of], p), percentile(theirs[of], p), target);
+  const row = percentileRows(ours, theirs);
   const runs = sizes.blocks * sizes.perBlock;
   return [
     row('Accept, p50', 'acceptMs', 50, { atMost: 1.5 }),
@@ -36,12 +41,11 @@ export async function lean(
   sizes: { blocks: number; perBlock: number },
 ): Promise<Row[]> {
   const [ours, theirs] = take(await oneAfterAnother([product, least], sizes), 2);
-  const row = (measure: string, of: 'acceptMs' | 'terminalMs', p: number) =>
-    compared(`${measure}; beside a lean workflow`, 'ms', percentile(ours[of], p), percentile(theirs[of], p));
+  const row = percentileRows(ours, theirs);
   const runs = sizes.blocks * sizes.perBlock;
   return [
-    row('Accept, p50', 'acceptMs', 50),
-    row('Accept to terminal, p50', 'terminalMs', 50),
+    row('Accept, p50; beside a lean workflow', 'acceptMs', 50),
+    row('Accept to terminal, p50; beside a lean workflow', 'terminalMs', 50),
     ...cpuRows('CPU a run; beside a lean workflow', { ...ours, runs }, { ...theirs, runs }, { atMost: 1.4 }),
   ];
 }

@@ -4,7 +4,7 @@ import type { Page as Tab } from 'playwright-core';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { makeBelongings } from '../support/fixtures/belongings.ts';
 import { sessionFor, startTestService } from '../support/service/service.ts';
-import { drawn } from '../support/runner/sizes.ts';
+import { isDrawn } from '../support/runner/sizes.ts';
 import { describeConsole } from '../support/console/stage.ts';
 import { present } from '../../src/platform/core/present.ts';
 
@@ -31,7 +31,7 @@ const SOME = [
 const MARK = 'seen';
 
 /** Which pages there are is seen only on the way, so each kind draws for itself: one in four. */
-const isPressed = (kind: string): boolean => drawn(`pressed on ${kind}`, [true, false, false, false], 1).includes(true);
+const isPressed = (kind: string): boolean => isDrawn(`pressed on ${kind}`, 4);
 
 /** How much the page has asked for, and whether it waits for some of it where that would be seen. */
 const STATE = `[performance.getEntriesByType('resource').length,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { present } from '../../src/platform/core/present.ts';
 import { runInTurn } from '../support/cli/here.ts';
-import { drawn } from '../support/runner/sizes.ts';
+import { isDrawn } from '../support/runner/sizes.ts';
 import { inherited } from '../support/processes/inherited.ts';
 
 const KEPT = ['HOME', 'TEMPORAL_CLI_PATH'];
@@ -58,9 +58,7 @@ export async function runCli(
   input?: string,
   launcher: readonly string[] = [],
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const isProcess = drawn(args.slice(0, 2).join(' '), [true, ...Array.from({ length: 9 }, () => false)], 1).includes(
-    true,
-  );
+  const isProcess = isDrawn(args.slice(0, 2).join(' '), 10);
   if (!isProcess && launcher.length === 0) return runInTurn(args, { ...inherited(...KEPT), ...env }, input);
   const { ended, stdout, stderr } = startCli(args, env, input, launcher);
   return { code: await ended, stdout: stdout(), stderr: stderr() };

@@ -31,6 +31,14 @@ export const attempts = (small: number, full: number): { numRuns: number; seed?:
 export const drawn = <Item>(of: string, all: readonly Item[], count: number): Item[] =>
   TEST_SEED === undefined || PROOF_SIZE !== undefined ? [...all] : draw(`${TEST_SEED} ${of}`, all, count);
 
+/** @returns whether this is the one of so many that is tried; always true where everything is */
+export const isDrawn = (of: string, oneIn: number): boolean =>
+  drawn(
+    of,
+    Array.from({ length: oneIn }, (_, at) => at),
+    1,
+  ).includes(0);
+
 /** @returns as many of them; which ones depends on the seed alone */
 export function draw<Item>(seed: string, all: readonly Item[], count: number): Item[] {
   const lot = (at: number) => createHash('sha1').update(`${seed} ${at}`).digest('hex');
