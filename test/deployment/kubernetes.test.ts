@@ -27,7 +27,6 @@ const HOME = join(ROOT, 'deploy/kubernetes');
 const OVERLAYS = ['one-queue', 'many-queues', 'rolling-upgrade'] as const;
 const VALIDATOR = { home: inCache('kubernetes-validate'), package: 'kubernetes-validate==1.31.0' };
 const KUSTOMIZE = { program: inCache('bin', 'kustomize-v5.7.1'), source: 'sigs.k8s.io/kustomize/kustomize/v5@v5.7.1' };
-const BUILD_MS = 240_000;
 
 const files = globSync('**/*.yaml', { cwd: HOME }).filter((file) => !file.endsWith('kustomization.yaml'));
 const objectsIn = (text: string): Manifest[] => parseAllDocuments(text).map((document) => document.toJS());
@@ -40,7 +39,7 @@ const hasKubectl = (): boolean => {
 };
 const findBuilder = async (): Promise<readonly [program: string, command: string]> => {
   if (hasKubectl()) return ['kubectl', 'kustomize'];
-  if (!existsSync(KUSTOMIZE.program)) await buildGoProgram(KUSTOMIZE.source, KUSTOMIZE.program, BUILD_MS);
+  if (!existsSync(KUSTOMIZE.program)) await buildGoProgram(KUSTOMIZE.source, KUSTOMIZE.program);
   return [KUSTOMIZE.program, 'build'];
 };
 /** Or why there is none. */

@@ -13,7 +13,6 @@ import { buildGoProgram } from '../programs/go-program.ts';
 const VERSION = 'v0.203.0';
 const CACHE = fileURLToPath(new URL('../../../.cache', import.meta.url));
 const PROGRAM = join(CACHE, 'bin', `stripe-mock-${VERSION}`);
-const BUILD_MS = 240_000;
 
 export interface StripeMock {
   url: string;
@@ -22,7 +21,7 @@ export interface StripeMock {
 
 /** @throws Error where it is not there and cannot be built */
 export async function buildStripeMock(): Promise<void> {
-  if (!existsSync(PROGRAM)) await buildGoProgram(`github.com/stripe/stripe-mock@${VERSION}`, PROGRAM, BUILD_MS);
+  if (!existsSync(PROGRAM)) await buildGoProgram(`github.com/stripe/stripe-mock@${VERSION}`, PROGRAM);
 }
 
 export async function startStripeMock(): Promise<StripeMock> {

@@ -17,7 +17,6 @@ const VERSION = 'v2.12.0';
 const MODULE = 'github.com/Shopify/toxiproxy/v2/cmd/server';
 const CACHE = fileURLToPath(new URL('../../../.cache', import.meta.url));
 const BUILT = join(CACHE, 'bin', `toxiproxy-server-${VERSION}`);
-const BUILD_MS = 400_000;
 
 /** What can be wrong with a wire. Times in milliseconds. */
 export type Fault =
@@ -125,7 +124,7 @@ async function findServer(): Promise<{ path?: string; reason: string }> {
   const path = [...onPath, BUILT].find(existsSync);
   if (path) return { path, reason: '' };
   try {
-    await buildGoProgram(`${MODULE}@${VERSION}`, BUILT, BUILD_MS);
+    await buildGoProgram(`${MODULE}@${VERSION}`, BUILT);
     return { path: BUILT, reason: '' };
   } catch (error) {
     const [reason] = String((error as Error).message).split('\n');

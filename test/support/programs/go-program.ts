@@ -3,8 +3,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { giveWay } from '../processes/give-way.ts';
 import { inCache } from './make-once.ts';
+
+/** For what hangs: a minute of work when nothing else runs. */
+const BUILD_MS = 1_200_000;
 
 /**
  * Of two at once both build, and either one is whole.
@@ -12,28 +14,36 @@ import { inCache } from './make-once.ts';
  * @param program where it is put
  * @throws Error when there is no Go, or it cannot be had or built
  */
-export async function buildGoProgram(source: string, program: string, timeoutMs: number): Promise<void> {
+export async function buildGoProgram(source: string, program: string): Promise<void> {
   await mkdir(dirname(program), { recursive: true });
   const folder = await mkdtemp(inCache('go-program-'));
   process.stderr.write(`Building ${source}, once ...\n`);
   try {
-    const built = promisify(execFile)('go', ['install', '-trimpath', source], {
+    await promisify(execFile)('go', ['install', '-trimpath', source], {
       cwd: folder,
-      timeout: timeoutMs,
-      // Everything inside the folder, and deletable: Go's module cache is read-only otherwise.
+      timeout: BUILD_MS,
       env: {
         ...process.env,
+        // One core, as the test that waits for it would have: on all of them, other files' services miss their deadlines, and
+        // at a low priority it has no time at all beside them.
+        GOMAXPROCS: '1',
+        // Everything inside the folder, and deletable: Go's module cache is read-only otherwise.
+        GOFLAGS: '-modcacherw -p=1',
         GOBIN: folder,
         GOPATH: join(folder, 'go'),
         GOCACHE: join(folder, 'build'),
-        GOFLAGS: '-modcacherw',
         GOTELEMETRY: 'off',
       },
+    }).catch(({ killed, message }: Error & { killed?: boolean }) => {
+      throw new Error(
+        `${source} was not built: ${killed ? `more than ${BUILD_MS / 60_000} minutes` : lastLine(message)}`,
+      );
     });
-    giveWay(built.child);
-    await built;
     await rename(join(folder, basename(source.replace(/(\/v\d+)?@.*$/, ''))), program);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** Of Go's words it is the last that say what was wrong; before them stands what it fetched. */
+const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? '';
