@@ -1,4 +1,7 @@
-/** Files that start whole services or browsers, or ask every endpoint, for one kind of check: of each kind a run that draws takes some. */
+/**
+ * Files that start whole services or browsers, ask every endpoint, or have much to do, for one kind of check: of each kind a
+ * run that draws takes some.
+ */
 import { draw } from './sizes.ts';
 
 const inFolder = (folder: string, names: string): string[] =>
@@ -7,14 +10,14 @@ const inFolder = (folder: string, names: string): string[] =>
 export const KINDS: Readonly<Record<string, { files: readonly string[]; taken: number }>> = {
   'walks in the console': {
     files: inFolder('console', 'acts done-when imports projects rest runs sections snippets viewer'),
-    taken: 3,
+    taken: 2,
   },
   'kills, restores and long waits': {
     files: [
       ...inFolder('e2e', 'backup export-kill idempotency-kill kill lost-answers mail-kill project-kill stop'),
       ...inFolder('workflows', 'long-waits'),
     ],
-    taken: 3,
+    taken: 2,
   },
   'what is hostile': {
     files: [
@@ -22,20 +25,43 @@ export const KINDS: Readonly<Record<string, { files: readonly string[]; taken: n
       ...inFolder('platform/documents', 'hostile'),
       ...inFolder('resources/imports', 'hostile-values'),
     ],
-    taken: 3,
+    taken: 2,
   },
   'every endpoint, asked by whom it is not for': {
     files: [
       ...inFolder('security', 'auth-matrix bound-statements caps headers tenancy'),
       ...inFolder('platform/http', 'proxy-declared'),
     ],
-    taken: 3,
+    taken: 2,
   },
   'as others have it': {
     files: [
       ...inFolder('client', 'package'),
       ...inFolder('docs', 'commands.e2e typescript'),
       ...inFolder('embedded', 'demo.e2e full-disk.e2e login.e2e start.e2e'),
+    ],
+    taken: 2,
+  },
+  'upgrades, restarts and what a database goes through': {
+    files: [
+      ...inFolder('embedded', 'loaded-at-start.e2e one-writer postgres-session prepared-database'),
+      ...inFolder('platform/db', 'upgrade upgrade-waits'),
+      ...inFolder('platform/temporal', 'deployments'),
+      ...inFolder('security', 'rotate-secrets'),
+    ],
+    taken: 2,
+  },
+  'much, and many at once': {
+    files: [
+      ...inFolder('cli', 'memory-re-embed'),
+      ...inFolder('platform/models', 'embed'),
+      ...inFolder('resources/event-log', 'order'),
+      ...inFolder('resources/exports', 'archive s3'),
+      ...inFolder('resources/housekeeping', 'fair lost-work'),
+      ...inFolder('resources/projects', 'scale'),
+      ...inFolder('resources/retention', 'references'),
+      ...inFolder('resources/runs', 'large-outputs'),
+      ...inFolder('resources/workspaces', 'tenants-model'),
     ],
     taken: 3,
   },
