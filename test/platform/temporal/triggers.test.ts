@@ -15,8 +15,9 @@ afterAll(() => temporal?.close());
 test('a schedule is brought in line while somebody else deletes it', async () => {
   const triggers = createTriggers(temporal);
   const raced = (n: number, revision: number) => triggerOf(`${temporal.queuePrefix}race/${n}`, revision);
-  for (const round of [1, 2, 3, 4]) {
-    const numbers = [...Array(30).keys()].map((n) => 100 * round + n);
+  // More at once would not all be answered within a route's deadline on a busy machine.
+  for (const round of Array(12).keys()) {
+    const numbers = [...Array(10).keys()].map((n) => 10 * round + n);
     await Promise.all(
       numbers.map(async (n) => {
         const { scheduleId } = raced(n, 1);
