@@ -54,8 +54,11 @@ export const createBeginnings =
     return { skills: skills.text, memory: text, loaded: { skills: skills.loaded, memories }, recalled };
 
     async function remember(customerId: string, agent: string, prompt: string) {
-      const always = fitting(await store.listAlwaysLoaded({ customerId, agent, limit: ALWAYS.limit }), ALWAYS);
-      const near = await recall(customerId, agent, prompt);
+      const [listed, near] = await Promise.all([
+        store.listAlwaysLoaded({ customerId, agent, limit: ALWAYS.limit }),
+        recall(customerId, agent, prompt),
+      ]);
+      const always = fitting(listed, ALWAYS);
       const hits = fitting(
         near.filter(({ score }) => score >= settings.MEMORY_RECALL_THRESHOLD),
         RECALLED,

@@ -67,7 +67,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
         const { rows, total } = await store.listEntries(customerId, filter, limit);
         return { data: rows.map((row) => wireListRow(shown(row))), meta: { limit, search: false, total } };
       }
-      const embedding = await embed(customerId, q);
+      const embedding = embed(customerId, q);
       const rows = await store.searchEntries({ customerId, embedding, k: limit, filters: filter });
       return { data: rows.map((row) => wireListRow(shown(row), row.score)), meta: { limit, search: true } };
     },

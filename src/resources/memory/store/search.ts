@@ -23,7 +23,8 @@ const EF_SEARCH = 200;
 
 interface Nearest {
   customerId: string;
-  embedding: readonly number[];
+  /** It may be under way: meanwhile the database is asked how it is to be compared. */
+  embedding: readonly number[] | Promise<readonly number[]>;
   /** So many entries are wanted. */
   k: number;
   /** A condition beside that on the workspace. */
@@ -45,9 +46,10 @@ export async function nearest<Row>(
   columns: SelectedFields,
 ): Promise<(Row & { score: number })[]> {
   if (k < 1) return [];
+  const [vector, isExact] = await Promise.all([embedding, isComparedExactly(db, customerId, k)]);
   const isEntry = and(eq(memoryEntries.customerId, customerId), where, isNotNull(memoryEntries.embedding));
   const compared = sql`
-    select id, embedding <=> ${textOf(embedding)}::vector as distance from memory_entries where ${isEntry}`;
+    select id, embedding <=> ${textOf(vector)}::vector as distance from memory_entries where ${isEntry}`;
   const load = async (near: SQL) => {
     const rows: unknown = await db.orm
       .select({ ...columns, score: sql<number>`1 - near.distance` })
@@ -59,7 +61,7 @@ export async function nearest<Row>(
   // `offset 0` keeps the two selects apart, and so the index out of it.
   const exactly = () => load(sql`select * from (${compared} offset 0) compared order by distance limit ${k}`);
 
-  if (await isComparedExactly(db, customerId, k)) return exactly();
+  if (isExact) return exactly();
   const found = await db.transaction(async () => {
     await db.rows(sql`
       select set_config('hnsw.iterative_scan', 'strict_order', true),
