@@ -46,6 +46,11 @@ afterAll(async () => {
 
 const rowsIn = async ({ runtime }: TestService, customerId: string) =>
   (await dumpRecords(runtime.db)).filter((row) => row.includes(`"customer_id": "${customerId}"`));
+/** Of runs, and of everything that has a UUID. */
+const idsOf = (rows: readonly string[]): string[] =>
+  rows.flatMap(
+    (row) => row.match(/(?<=")([0-9a-hjkmnp-tv-z]{26}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=")/g) ?? [],
+  );
 const ofTable = (rows: readonly string[], table: string) => rows.filter((row) => row.startsWith(`public.${table} `));
 
 // Guards: everything that can be brought is there, under its ids, and can be read as what it was.
@@ -123,6 +128,11 @@ test('a copy in the same deployment has other ids', async () => {
   const rows = await rowsIn(source, 'copy');
   expect(ofTable(rows, 'run_tool_calls').length).toBe(ofTable(before, 'run_tool_calls').length);
   expect(ofTable(rows, 'attempts').length).toBe(ofTable(before, 'attempts').length);
+  // Nothing that was brought names what stayed behind, but in what people and models have said.
+  const stayed = [belongings.projectId, ...idsOf(before)];
+  const apart = /^public\.(workspace_imports|run_messages|run_tool_calls|memory_entries|search_documents) /;
+  const naming = rows.filter((row) => !apart.test(row) && stayed.some((id) => row.includes(`"${id}"`)));
+  expect(naming).toEqual([]);
   const again = await bring(copy, archive);
   expect(Object.keys(again.result.brought)).toEqual(['files']);
 });

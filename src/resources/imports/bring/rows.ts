@@ -4,7 +4,7 @@ import { first, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { BROUGHT } from '../../exports/store/contents.ts';
 import type { Line } from '../archive/lines.ts';
-import { isId, type Renew } from './ids.ts';
+import { isId, type IdKind, type Renew } from './ids.ts';
 import { BROUGHT_TABLES, type BroughtTable } from './tables.ts';
 import { oddValueOf } from './values.ts';
 
@@ -71,13 +71,25 @@ export function faultOf(table: string, row: Line): string | undefined {
   return odd === undefined ? undefined : `has something else in ${odd} than the service writes there`;
 }
 
-/** @returns the row under the ids that it has here */
+/** @returns the row under the ids that it has here, and that what it names has */
 export function renewed(table: string, row: Line, renew: Renew): Line {
-  const ids = Object.entries(specOf(table).ids).flatMap(([name, kind]) => {
-    const id = row[name];
-    return typeof id === 'string' ? [[name, renew(kind, id)]] : [];
+  const { ids, idsWithin = {} } = specOf(table);
+  const within = Object.entries(idsWithin).flatMap(([column, fields]) => {
+    const value = row[column];
+    return isFields(value) ? [[column, withNewIds(value, fields, renew)]] : [];
   });
-  return { ...row, ...Object.fromEntries(ids) };
+  return { ...withNewIds(row, ids, renew), ...Object.fromEntries(within) };
+}
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function withNewIds(fields: Line, kinds: Readonly<Record<string, IdKind>>, renew: Renew): Line {
+  const ids = Object.entries(kinds).flatMap(([name, kind]) => {
+    const id = fields[name];
+    return isId(kind, id) ? [[name, renew(kind, id)]] : [];
+  });
+  return { ...fields, ...Object.fromEntries(ids) };
 }
 
 const CUT = 'it was under way when the archive was made';

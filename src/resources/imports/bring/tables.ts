@@ -11,6 +11,8 @@ import type { IdKind } from './ids.ts';
 export interface BroughtTable {
   /** Columns with ids, which are others where those of the archive are taken. */
   ids: Readonly<Record<string, IdKind>>;
+  /** Columns that are objects, with the fields of theirs that are such ids. */
+  idsWithin?: Readonly<Record<string, Readonly<Record<string, IdKind>>>>;
   /** The row that it belongs to: it has to be of the workspace. */
   parent?: { column: string; table: string };
   /** Says it of what belongs to one of several. */
@@ -32,6 +34,16 @@ const keyIn =
 const NEW_PLACE = { tx: undefined, seq: undefined };
 const project = { column: 'project_id', table: 'projects' };
 const run = { column: 'run_id', table: 'runs' };
+
+/** As events name what they are about. */
+const ID_FIELDS = {
+  run_id: 'run',
+  project_id: 'project',
+  task_id: 'uuid',
+  subtask_id: 'uuid',
+  attempt_id: 'uuid',
+  artifact_id: 'uuid',
+} as const;
 
 /** In the order in which they are in an archive: what is referred to comes first. */
 export const BROUGHT_TABLES: Readonly<Record<string, BroughtTable>> = {
@@ -63,6 +75,7 @@ export const BROUGHT_TABLES: Readonly<Record<string, BroughtTable>> = {
   },
   project_events: {
     ids: { project_id: 'project', task_id: 'uuid', subtask_id: 'uuid' },
+    idsWithin: { payload: ID_FIELDS },
     parent: project,
     own: { id: undefined, ...NEW_PLACE },
     unless: (
@@ -72,11 +85,17 @@ export const BROUGHT_TABLES: Readonly<Record<string, BroughtTable>> = {
   },
   runs: {
     ids: { id: 'run', parent_run_id: 'run', attempt_id: 'uuid', thread_id: 'thread', conversation: 'conversation' },
+    idsWithin: { step: { projectId: 'project' } },
     own: { seq: undefined, start_due_at: NOTHING, budget_ids: undefined, job_n: NOTHING },
   },
   run_messages: { ids: { run_id: 'run' }, parent: run, own: {}, isParentsOwn: true },
   run_tool_calls: { ids: { run_id: 'run' }, parent: run, own: { lost_at: NOTHING } },
-  run_events: { ids: { run_id: 'run' }, parent: run, own: { id: undefined, ...NEW_PLACE } },
+  run_events: {
+    ids: { run_id: 'run' },
+    idsWithin: { payload: ID_FIELDS },
+    parent: run,
+    own: { id: undefined, ...NEW_PLACE },
+  },
   run_artifacts: { ids: { id: 'uuid', run_id: 'run' }, parent: run, own: { file_key: keyIn('runs') } },
   attachments: {
     ids: { id: 'uuid', owner_id: 'beside' },
