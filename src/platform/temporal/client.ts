@@ -21,6 +21,8 @@ export interface Temporal {
   dataConverter: DataConverter;
   /** The SDK shows its counts at this address, which only this machine can reach. */
   metricsUrl?: string | undefined;
+  /** A route waits so long for its answer, in the place of what it waits for otherwise (`problems.ts`). */
+  answersWithinMs?: number;
   close(): Promise<void>;
 }
 

@@ -16,10 +16,11 @@ const DEADLINE_MS = 4_000;
  * @throws Problem runtime_unreachable when the frontend does not answer in time or at all
  */
 export async function withinDeadline<T>(temporal: Temporal, call: () => Promise<T>): Promise<T> {
-  const answer = temporal.connection.withDeadline(Date.now() + DEADLINE_MS, call);
+  const { connection, answersWithinMs = DEADLINE_MS } = temporal;
+  const answer = connection.withDeadline(Date.now() + answersWithinMs, call);
   try {
-    return await orAfter(DEADLINE_MS, answer, () => {
-      throw new Problem('runtime_unreachable', undefined, new Error(`no answer in ${DEADLINE_MS} ms`));
+    return await orAfter(answersWithinMs, answer, () => {
+      throw new Problem('runtime_unreachable', undefined, new Error(`no answer in ${answersWithinMs} ms`));
     });
   } catch (error) {
     throw namedIfUnreachable(error);

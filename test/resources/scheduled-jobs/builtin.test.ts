@@ -104,7 +104,7 @@ describe('a change', () => {
     expect(body).toEqual(await listed('daily-digest'));
     expect(body).toMatchObject({ enabled: true, schedule: 'every day at 07:00 UTC' });
     expect(body.next_run_at).toMatch(/T07:00:00.000Z$/);
-    await change('daily-digest', { cron: '30 5 * * 1-5' });
+    expect((await change('daily-digest', { cron: '30 5 * * 1-5' })).status).toBe(200);
     expect(await listed('daily-digest')).toMatchObject({ enabled: true, schedule: '30 5 * * 1-5' });
     const { state, info } = await handleOf('daily-digest').describe();
     expect([state.paused, state.note]).toEqual([false, 'revision 2']);

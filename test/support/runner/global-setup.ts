@@ -28,6 +28,8 @@ export default async function globalSetup(): Promise<void> {
   const [server] = await Promise.all([startTemporal({ cliPath, dynamicConfig: DYNAMIC_CONFIG }), startDatabase()]);
   servers.temporal = server;
   process.env.TEST_TEMPORAL_ADDRESS = server.address;
+  // A test may put something in between, by another address.
+  process.env.TEST_TEMPORAL_SERVER = server.address;
 
   const temporal = await connectTemporal(
     { TEMPORAL_ADDRESS: server.address },

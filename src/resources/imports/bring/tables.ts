@@ -43,6 +43,7 @@ const ID_FIELDS = {
   subtask_id: 'uuid',
   attempt_id: 'uuid',
   artifact_id: 'uuid',
+  wait_id: 'uuid',
 } as const;
 
 /** In the order in which they are in an archive: what is referred to comes first. */
