@@ -14,7 +14,7 @@ import { LONG } from './sequencer.mjs';
 
 const HELP = `npm test -- [--small | --all] [what jest takes]
 
-  --small                    without the files that take more than eight seconds (test/support/runner/long.txt)
+  --small                    without the files that take more than a few seconds (test/support/runner/long.txt)
   --all                      tries everything where a run otherwise draws a part: what .ci/run runs. Tests that are
                              named try everything too
   --rows                     also with some of the tests: holds the rows that raw SQL gave against their types
