@@ -46,6 +46,9 @@ const ID_FIELDS = {
   wait_id: 'uuid',
 } as const;
 
+/** What was brought before these were renewed has them as they were in the archive. */
+const NAMED = sql.param(Object.keys(ID_FIELDS));
+
 /** In the order in which they are in an archive: what is referred to comes first. */
 export const BROUGHT_TABLES: Readonly<Record<string, BroughtTable>> = {
   chat_threads: { ids: { id: 'uuid' }, own: {} },
@@ -82,7 +85,8 @@ export const BROUGHT_TABLES: Readonly<Record<string, BroughtTable>> = {
     unless: (
       customerId,
     ) => sql`select 1 from project_events e where e.customer_id = ${customerId} and e.project_id = r.project_id and e.ts = r.ts and e.topic = r.topic
-      and e.subtask_id is not distinct from r.subtask_id and e.payload = r.payload`,
+      and e.task_id is not distinct from r.task_id and e.subtask_id is not distinct from r.subtask_id
+      and e.payload - ${NAMED}::text[] = r.payload - ${NAMED}::text[]`,
   },
   runs: {
     ids: { id: 'run', parent_run_id: 'run', attempt_id: 'uuid', thread_id: 'thread', conversation: 'conversation' },
