@@ -1,6 +1,7 @@
 /**
  * Reads a tool as it is written on a command line: by options, by a file of JSON, or by both, where options come first.
  */
+import { isRecord } from '../platform/core/record.ts';
 import type { ToolKind } from '../resources/tools/model.ts';
 import { readText } from './input.ts';
 import { CliError } from './output.ts';
@@ -86,8 +87,7 @@ function schemaOf({ schema, param }: ToolFields): Fields | undefined {
   };
 }
 
-const asFields = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+const asFields = (value: unknown): Fields | undefined => (isRecord(value) ? value : undefined);
 
 function parse(text: string, where: string): Fields {
   let value: unknown;

@@ -4,6 +4,7 @@
  * Knows type, enum, const, required, lengths, ranges, items, local $ref, allOf, and the first of anyOf and oneOf. What
  * else a schema may say (not, if, contains, a pattern that no example meets) is not looked at; the caller validates.
  */
+import { isRecord } from '../core/record.ts';
 import { fillBoolean, fillEnum, fillNumber, fillString, numberOr, type Facts, type SchemaNode } from './fill-values.ts';
 
 /** Past these a schema that demands ever more of itself gets nulls, which do not validate, instead of all memory. */
@@ -14,8 +15,6 @@ const GENEROUS_DEPTH = 4;
 const LIST_ITEMS = 3;
 const RANGES = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 
-const isNode = (value: unknown): value is SchemaNode =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const isText = (value: unknown): value is string => typeof value === 'string';
 
@@ -32,7 +31,7 @@ function pointerSteps(reference: string): string[] {
 const merge = (a: SchemaNode, b: SchemaNode): SchemaNode => ({
   ...a,
   ...b,
-  ...(isNode(a.properties) && isNode(b.properties) ? { properties: { ...a.properties, ...b.properties } } : {}),
+  ...(isRecord(a.properties) && isRecord(b.properties) ? { properties: { ...a.properties, ...b.properties } } : {}),
   ...(a.required && b.required ? { required: [...new Set([...listOf(a.required), ...listOf(b.required)])] } : {}),
 });
 
@@ -60,17 +59,17 @@ export function fillSchema(schema: unknown, facts: Facts): unknown {
 
   /** Puts the references and alternatives of a node into it. */
   function settle(given: unknown): SchemaNode {
-    let node: SchemaNode = isNode(given) ? given : {};
+    let node: SchemaNode = isRecord(given) ? given : {};
     for (let hops = 0; hops < 20; hops += 1) {
       const { $ref, allOf, anyOf, oneOf, ...rest } = node;
       const choices = [anyOf, oneOf]
         .map(listOf)
-        .map((list) => list.find((each) => !isNode(each) || each.type !== 'null') ?? list[0]);
+        .map((list) => list.find((each) => !isRecord(each) || each.type !== 'null') ?? list[0]);
       const parts = [
         isText($ref) && $ref.startsWith('#') ? lookUp($ref) : undefined,
         ...listOf(allOf),
         ...choices,
-      ].filter(isNode);
+      ].filter(isRecord);
       if (parts.length === 0) return rest;
       node = parts.reduce(merge, rest);
     }
@@ -126,7 +125,7 @@ export function fillSchema(schema: unknown, facts: Facts): unknown {
   }
 
   function fillObject(node: SchemaNode, depth: number, nth: number): SchemaNode {
-    const properties = isNode(node.properties) ? node.properties : {};
+    const properties = isRecord(node.properties) ? node.properties : {};
     const schemaOf = (key: string) => (Object.hasOwn(properties, key) ? properties[key] : node.additionalProperties);
     const required = listOf(node.required).filter(isText);
     const least = Math.min(numberOr(node.minProperties, 0), MAX_NODES);

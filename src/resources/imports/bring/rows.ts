@@ -1,6 +1,7 @@
 /** Puts rows of an archive into the tables of a workspace. */
 import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
 import { first, present } from '../../../platform/core/present.ts';
+import { isRecord } from '../../../platform/core/record.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { BROUGHT } from '../../exports/store/contents.ts';
 import type { Line } from '../archive/lines.ts';
@@ -76,13 +77,10 @@ export function renewed(table: string, row: Line, renew: Renew): Line {
   const { ids, idsWithin = {} } = specOf(table);
   const within = Object.entries(idsWithin).flatMap(([column, fields]) => {
     const value = row[column];
-    return isFields(value) ? [[column, withNewIds(value, fields, renew)]] : [];
+    return isRecord(value) ? [[column, withNewIds(value, fields, renew)]] : [];
   });
   return { ...withNewIds(row, ids, renew), ...Object.fromEntries(within) };
 }
-
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function withNewIds(fields: Line, kinds: Readonly<Record<string, IdKind>>, renew: Renew): Line {
   const ids = Object.entries(kinds).flatMap(([name, kind]) => {
