@@ -27,7 +27,8 @@ const leaves = leavesOf();
 let service: TestService;
 let tenant: Tenant;
 let folder: string;
-const environment = { ...process.env };
+/** What commands are called with. */
+let environment = process.env;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aos-every-'));
@@ -43,7 +44,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 afterEach(() => {
-  process.env = { ...environment };
+  environment = process.env;
 });
 
 const samples = () => ({
@@ -56,14 +57,12 @@ const samples = () => ({
   workspace: 'acc_every_command',
   slug: 'blog-post',
 });
-const call = (leaf: Leaf, ...more: string[]) =>
-  runHere([
-    ...leaf.name.split(' '),
-    ...argumentsOf(leaf, { ...samples(), ...(leaf.name.startsWith('workspaces ') && { id: 'acc_every_command' }) }),
-    ...more,
-  ]);
+const call = (leaf: Leaf, ...more: string[]) => {
+  const given = { ...samples(), ...(leaf.name.startsWith('workspaces ') && { id: 'acc_every_command' }) };
+  return runHere([...leaf.name.split(' '), ...argumentsOf(leaf, given), ...more], environment);
+};
 const asks = (address: string, session = 'wrong', key = 'svc_pk_wrong') =>
-  Object.assign(process.env, { DATA_DIR: folder, AOS_URL: address, AOS_SESSION: session, AOS_API_KEY: key });
+  (environment = { ...process.env, DATA_DIR: folder, AOS_URL: address, AOS_SESSION: session, AOS_API_KEY: key });
 
 /** One line that begins with `error:`; what belongs to it is indented, and advice is in brackets. */
 const SHAPE = /^error: \S.*\n(?:(?: {2}.*|\(.*\))\n)*$/;

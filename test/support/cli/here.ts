@@ -37,12 +37,10 @@ function takeTerminal(): void {
     }) as typeof stream.write;
   }
   for (const name of ['stdin', 'env'] as const) {
-    let own: unknown = process[name];
+    const own: unknown = process[name];
     Object.defineProperty(process, name, {
       get: () => running.getStore()?.[name] ?? own,
-      set: (value) => (own = value),
       configurable: true,
-      enumerable: true,
     });
   }
 }

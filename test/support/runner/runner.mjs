@@ -20,6 +20,10 @@ registerHooks({
       : next(specifier, context),
 });
 
+// What a test changes in it is undone below. Node itself, `os.tmpdir()` for one, reads the environment and not an object
+// that stands in its place, so a file that put one there would have files after it ask two different ones.
+Object.defineProperty(process, 'env', { value: process.env, writable: false, configurable: true });
+
 // No test is under way any more, so the process ends at once. Node would take the heap and its native parts apart bit
 // by bit, on a busy machine for longer than Jest waits, and Jest would then report a leak.
 if (process.send) process.once('exit', () => process.exit());

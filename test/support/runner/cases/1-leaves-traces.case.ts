@@ -8,4 +8,7 @@ test('passes', () => {
   jest.useFakeTimers();
   expect(Math.random()).toBe(2);
 });
+test('cannot put another environment in the place of the one of the process', () => {
+  expect(() => (process.env = { ...process.env })).toThrow(TypeError);
+});
 test.skip('is skipped', () => {});
