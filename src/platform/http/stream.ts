@@ -3,6 +3,7 @@
  * alive, ends within seconds when its caller may not see it any more, and never holds more than its reader can take.
  */
 import type { Request, Response } from 'express';
+import { once } from 'node:events';
 import { sha256 } from '../core/crypto.ts';
 import { Problem } from '../core/problem.ts';
 import { urgently } from '../db/client.ts';
@@ -130,10 +131,7 @@ export function createStreamSender({ heartbeatMs = HEARTBEAT_MS, admissionMs = A
 /** Waits until the reader has taken what was written, or is gone; one that takes nothing is given up. */
 async function drained(response: Response, gone: AbortSignal): Promise<void> {
   const stuck = setTimeout(() => response.destroy(), STUCK_MS);
-  await new Promise<void>((resolve) => {
-    response.once('drain', resolve);
-    gone.addEventListener('abort', () => resolve(), { once: true });
-    if (gone.aborted) resolve();
-  });
+  // It rejects when the reader is gone, of which the signal tells.
+  await once(response, 'drain', { signal: gone }).catch(() => {});
   clearTimeout(stuck);
 }
