@@ -79,6 +79,22 @@ export async function takeDue(db: Database, queue: Queue, { after, workspaces, e
   return { ids, last: turns < workspaces ? undefined : (last ?? undefined) } satisfies Taken;
 }
 
+/**
+ * Puts off the next look at deliveries that are under way. One that was made to wait again since, under the next number,
+ * is another matter.
+ */
+export const putOff = (
+  db: Database,
+  { table, at, open }: Queue,
+  deliveries: readonly { deliveryId: string; redelivery: number }[],
+  ms: number,
+) =>
+  db.rows(sql`
+    update ${sql.identifier(table)} t set ${sql.identifier(at)} = now() + ${ms} * interval '1 ms'
+    from unnest(${sql.param(deliveries.map(({ deliveryId }) => deliveryId))}::uuid[],
+      ${sql.param(deliveries.map(({ redelivery }) => redelivery))}::int[]) as under_way (id, redeliveries)
+    where t.id = under_way.id and t.redeliveries = under_way.redeliveries and ${open}`);
+
 /** Counting stops here in each workspace: more than this is much too much as well. */
 const COUNTED = 1_000;
 const MANY = 100_000;

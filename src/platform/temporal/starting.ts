@@ -29,15 +29,15 @@ const GATHER_MS = 500;
  * Tells the record what Temporal has. Where that fails, because the process died or the database was away, the workflow
  * is started once more, which changes nothing.
  */
-function createStartNotes(note: (ids: readonly string[]) => Promise<unknown>) {
-  let gathered: string[] = [];
-  return (id: string): void => {
-    gathered.push(id);
+function createStartNotes<Row>(note: (rows: readonly Row[]) => Promise<unknown>) {
+  let gathered: Row[] = [];
+  return (row: Row): void => {
+    gathered.push(row);
     if (gathered.length > 1) return;
     const tell = () => {
-      const ids = gathered;
+      const rows = gathered;
       gathered = [];
-      note(ids).catch(() => {});
+      note(rows).catch(() => {});
     };
     setTimeout(tell, GATHER_MS).unref();
   };
@@ -47,7 +47,8 @@ export interface LostStarts<Row extends { id: string }> {
   take: (turn: Turn) => Promise<Taken>;
   load: (ids: readonly string[]) => Promise<Row[]>;
   start: (row: Row) => Promise<unknown>;
-  noteStarted: (ids: readonly string[]) => Promise<unknown>;
+  /** By then a row may wait for another start than the one that is told of. */
+  noteStarted: (rows: readonly Row[]) => Promise<unknown>;
   /** The log calls the rows by this name, such as `run`. */
   what: string;
   log: Log;
@@ -65,7 +66,7 @@ export function createLostStarts<Row extends { id: string }>({
   const note = createStartNotes(noteStarted);
   const failed = (err: unknown, { id }: Row) =>
     log.error({ err, [`${what}_id`]: id }, `a ${what} could not be started`);
-  const handle = (row: Row) => start(row).then(() => note(row.id));
+  const handle = (row: Row) => start(row).then(() => note(row));
   const round = createRounds({ take, load, handle, failed });
   return async (signal: AbortSignal): Promise<void> => {
     const started = await round(signal);
@@ -77,7 +78,7 @@ export interface RowsToStart<Row extends { deliveryId: string }> {
   listStartable: (ids: readonly string[]) => Promise<Row[]>;
   takeDue: (turn: Turn) => Promise<Taken>;
   /** Notes that Temporal has them; whether it still has them is looked at much later. */
-  noteStarted: (ids: readonly string[]) => Promise<unknown>;
+  noteStarted: (rows: readonly Row[]) => Promise<unknown>;
   recordExhausted: (row: Row) => Promise<void>;
   /** @returns as `startOnce` does. @throws Problem runtime_unreachable */
   start: (row: Row) => Promise<boolean>;
@@ -100,7 +101,7 @@ export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: 
         // Its workflow has ended without a record (somebody terminated it), so nothing will send the delivery any more.
         if (!(await rows.start(row))) await rows.recordExhausted(row);
       },
-      noteStarted: rows.noteStarted,
+      noteStarted: (started) => rows.noteStarted(started.map(({ row }) => row)),
       what: 'delivery',
       log: rows.log,
     }),

@@ -130,7 +130,7 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
         const ref = { customerId, exportId };
         if (!(await start(ref, workspaceId))) await store.recordFailed(ref, 'export_lost');
       },
-      noteStarted: store.noteStarted,
+      noteStarted: (started) => store.noteStarted(started.map(({ id }) => id)),
       what: 'export',
       log,
     }),

@@ -148,7 +148,7 @@ export const createImportService = ({ temporal, store, files, otp, settings, log
           await store.recordFailed(ref, 'import_lost', 'its workflow ended without a result');
         }
       },
-      noteStarted: store.noteStarted,
+      noteStarted: (started) => store.noteStarted(started.map(({ id }) => id)),
       what: 'import',
       log,
     }),

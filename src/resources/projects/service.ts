@@ -148,7 +148,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       take: store.takeUnstarted,
       load: store.loadUnstarted,
       start: ({ id }) => withinDeadline(temporal, () => starter.start(id)),
-      noteStarted: store.noteStarted,
+      noteStarted: (started) => store.noteStarted(started.map(({ id }) => id)),
       what: 'project',
       log,
     }),

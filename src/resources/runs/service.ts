@@ -137,7 +137,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
       take: store.takeUnstarted,
       load: store.loadUnstarted,
       start: (run) => withinDeadline(temporal, () => start(run)),
-      noteStarted: store.noteStarted,
+      noteStarted: (started) => store.noteStarted(started.map(({ id }) => id)),
       what: 'run',
       log,
     }),

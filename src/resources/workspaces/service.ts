@@ -283,7 +283,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       async start({ row }) {
         if (!(await startProvisioning(row))) await recordLost(row);
       },
-      noteStarted: (ids) => store.noteStarted(ids.map(customerIdOf)),
+      noteStarted: (started) => store.noteStarted(started.map(({ row }) => row)),
       what: 'workspace',
       log,
     }),

@@ -130,7 +130,7 @@ inBubblewrap('what takes everything gets little of it', async () => {
     ],
     ['dd if=/dev/zero of=/tmp/a bs=1M count=10000', /exit [1-9]|not done/],
     ['for i in {1..30}; do head -c 60M /dev/zero > /tmp/$i || exit 9; done', /exit 9|not done/],
-    ['(setsid sleep 31416 > /dev/null 2>&1 &); (setsid sleep 31417 &); echo started', /exit 0/],
+    ['(setsid sleep 31416 > /dev/null 2>&1 &); (setsid sleep 31417 &); echo started', /exit 0/, 10_000],
     ['exec > /dev/null 2>&1 < /dev/null; sleep 31418', /not done within/],
   ];
   const endingOf = async ([script, expected, timeoutMs = 1_000]: (typeof attempts)[number]) => {

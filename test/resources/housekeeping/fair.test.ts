@@ -144,6 +144,31 @@ test('what is due is taken in turn by workspace, and once', async () => {
   expect(row.due).toBeNull();
 });
 
+// Guards against: a start that is told of late, of a delivery that was sent anew since or of a workspace that was tried
+// again, puts off the look at the newer start, which may be lost.
+test('a start that is told of late puts no later one off', async () => {
+  const { stores } = service.services;
+  const { customerId } = acme.caller;
+  const eventKey = 'run:told-late';
+  const event = { customerId, eventType: 'run.failed', eventKey, data: { run_id: 'told-late' } } as const;
+  const deliveryId = present((await insertDeliveries(service.runtime.db, event))[0]);
+  await rows(sql`update webhook_deliveries set redeliveries = 2, due_at = now() where id = ${deliveryId}::uuid`);
+  await stores.workspaces.create({ workspaceId: 'acc_told', plan: 'free', config: null });
+  await rows(sql`update workspaces set generation = 2, due_at = now() where customer_id = 'told'`);
+  const areDue = async () => {
+    const [found] = await rows<{ delivery: boolean; workspace: boolean }>(sql`
+      select (select due_at <= now() from webhook_deliveries where id = ${deliveryId}::uuid) as delivery,
+        (select due_at <= now() from workspaces where customer_id = 'told') as workspace`);
+    return found;
+  };
+  for (const nth of [1, 2]) {
+    expect([nth, await areDue()]).toEqual([nth, { delivery: true, workspace: true }]);
+    await stores.webhooks.noteStarted([{ deliveryId, redelivery: nth }]);
+    await stores.workspaces.noteStarted([{ customerId: 'told', generation: nth }]);
+  }
+  expect(await areDue()).toEqual({ delivery: false, workspace: false });
+});
+
 // Guards: the backlog of housekeeping can be seen for every chore that takes rows.
 test('what is due is counted', async () => {
   await rows(sql`update runs set start_due_at = now() - interval '10 minutes' where id like 'older-%'`);

@@ -8,7 +8,7 @@ import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
-import { behindOf, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
+import { behindOf, putOff, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
 import { artifacts, projects } from '../../projects/table.ts';
@@ -266,10 +266,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
     },
 
     /** Notes that Temporal has these. */
-    noteStarted: (ids: readonly string[]) =>
-      db.rows(sql`
-        update output_deliveries set due_at = now() + ${lookAgainMs} * interval '1 ms'
-        where id = any(${sql.param([...ids])}::uuid[]) and status = 'pending'`),
+    noteStarted: (started: readonly OutputDeliveryRef[]) => putOff(db, PENDING, started, lookAgainMs),
 
     ...pauses,
 

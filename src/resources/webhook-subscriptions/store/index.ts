@@ -6,7 +6,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
 import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
-import { behindOf, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
+import { behindOf, putOff, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Place } from '../../event-log/model.ts';
@@ -280,9 +280,6 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     takeDue: (turn: Turn) => takeDue(db, PENDING, turn, START_AGAIN_MS),
 
     /** Notes that Temporal has these. */
-    noteStarted: (ids: readonly string[]) =>
-      db.rows(sql`
-        update webhook_deliveries set due_at = now() + ${lookAgainMs} * interval '1 ms'
-        where id = any(${sql.param([...ids])}::uuid[]) and status = 'pending'`),
+    noteStarted: (started: readonly DeliveryRef[]) => putOff(db, PENDING, started, lookAgainMs),
   };
 };

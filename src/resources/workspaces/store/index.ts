@@ -231,11 +231,14 @@ export const createWorkspaceStore = (db: Database) => {
         .from(workspaces)
         .where(inArray(workspaces.customerId, [...customerIds])),
 
-    /** Notes that Temporal has the provisionings of these; whether it still has them is looked at later. */
-    noteStarted: (customerIds: readonly string[]) =>
+    /** Notes that Temporal has these provisionings; whether it still has them is looked at later. */
+    noteStarted: (refs: readonly WorkspaceRef[]) =>
       db.rows(sql`
         update workspaces set due_at = now() + ${START_LOOK_MS} * interval '1 ms'
-        where customer_id = any(${sql.param([...customerIds])}::text[]) and status = 'pending'`),
+        from unnest(${sql.param(refs.map(({ customerId }) => customerId))}::text[],
+          ${sql.param(refs.map(({ generation }) => generation))}::int[]) as started (customer_id, generation)
+        where workspaces.customer_id = started.customer_id and workspaces.generation = started.generation
+          and status = 'pending'`),
 
     /** @returns the workspace to provision; undefined where it has moved on */
     async beginProvisioning(ref: WorkspaceRef): Promise<WorkspaceRow | undefined> {
