@@ -120,9 +120,10 @@ test('has an end that no number of tokens moves', async () => {
   server.script(async (response) => {
     const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' } }], pad: 'x'.repeat(20_000) })}\n\n`;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const closed = once(response, 'close');
     while (!response.destroyed && sent < ENDLESS) {
       sent += event.length;
-      if (!response.write(event)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      if (!response.write(event)) await Promise.race([once(response, 'drain'), closed]);
     }
     response.end();
   });
