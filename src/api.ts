@@ -4,6 +4,7 @@ import type { Disk } from './platform/files/disk.ts';
 import { createSurface } from './platform/http/app.ts';
 import { countingRefusals, createAuthenticate } from './platform/http/auth.ts';
 import { codecRouter } from './platform/http/codec.ts';
+import { compressed } from './platform/http/compressed.ts';
 import type { Route } from './platform/http/endpoint.ts';
 import { recordRequests } from './platform/http/metrics.ts';
 import { consoleRouter } from './platform/http/console.ts';
@@ -30,6 +31,9 @@ import type { Services } from './compose/services.ts';
 
 /** A readiness probe wants to know soon that a silent database keeps the process from being ready. */
 const READY_MS = 4_000;
+
+/** Pages and documents, which are large: what is sent below these is compressed. */
+const PAGES = ['/console', '/docs', '/openapi', '/schemas', '/login', '/mcp', '/miniapps', QUESTION_PATH, LINK_PATH];
 
 export interface Api {
   gatewayUrl?: string;
@@ -89,6 +93,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       ready,
       before: watched('control-plane', { trustsCaller: true }),
       routers: [
+        ['/metrics', compressed],
         ['/metrics', metricsOf(runtime, services)],
         ...(codec ? [['/codec', codecRouter({ codec, ...credentials, uiUrl: config.TEMPORAL_UI_URL })] as const] : []),
         controlPlane,
@@ -114,6 +119,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       ready,
       before: watched('gateway', { trustsCaller: false }),
       routers: [
+        ...PAGES.map((path) => [path, compressed] as const),
         ['/api/v1/cp', proxy],
         ['/mcp', mcpRouter({ routes, authenticate, baseUrl: config.BASE_URL, log })],
         [QUESTION_PATH, recipientRouter({ destinations: services.destinations })],

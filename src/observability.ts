@@ -1,5 +1,6 @@
 /** Opens the metrics listener of a process, for Prometheus and for the probes of whatever runs the process. */
 import { sql } from 'drizzle-orm';
+import { compressed } from './platform/http/compressed.ts';
 import { metricsPage } from './platform/http/metrics.ts';
 import { listen, type Listener } from './platform/http/server.ts';
 import { withinDeadline } from './platform/temporal/problems.ts';
@@ -49,7 +50,10 @@ export async function openMetrics(
       if (parts.length === 0) throw new Error('it is starting');
       await Promise.all([askDatabase(), askTemporal()]);
     },
-    routers: [['/metrics', metricsOf(runtime, services)]],
+    routers: [
+      ['/metrics', compressed],
+      ['/metrics', metricsOf(runtime, services)],
+    ],
   });
   runtime.log.info({ metrics: listener.url }, 'metrics are served');
   return listener;

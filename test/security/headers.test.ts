@@ -77,6 +77,30 @@ describe.each(GATEWAYS)('%s', (_mode, { split }) => {
     expectSafe(headers);
   });
 
+  // Guards: what is large is sent small to whoever takes that, from whichever part of the service it comes, and a cache
+  // on the way knows that it depends on that; what is small is sent as it is.
+  test.each([
+    ['/docs/assets/swagger-ui.css', true],
+    ['/openapi/public.json', true],
+    ['/api/v1/cp/v1/agents', true],
+    ['/healthz', false],
+    ['/api/v1/cp/v1/runs/none', false],
+  ])('%s is compressed: %s', async (path, isLarge) => {
+    const ask = async (encoding: string) => {
+      const headers = { cookie: `service_session=${tenant.session}`, 'accept-encoding': encoding };
+      const answer = await fetch(service.baseUrl + path, { headers });
+      return {
+        encoding: answer.headers.get('content-encoding'),
+        vary: answer.headers.get('vary'),
+        text: await answer.text(),
+      };
+    };
+    const [packed, plain] = [await ask('gzip'), await ask('identity')];
+    expect(packed.text).toBe(plain.text);
+    expect([packed.encoding, plain.encoding]).toEqual([isLarge ? 'gzip' : null, null]);
+    if (isLarge) for (const { vary } of [packed, plain]) expect(vary).toMatch(/accept-encoding/i);
+  });
+
   // Guards: unknown addresses, unknown methods and malformed requests get the same headers.
   test.each([
     ['GET', '/v1/nothing', undefined],

@@ -53,11 +53,12 @@ export const clientWithin = ({ urgentMs, otherMs }: Deadlines) =>
       const over = () => clearTimeout(timer);
       const last = args.at(-1);
       if (typeof last === 'function') {
-        args[args.length - 1] = (...results: unknown[]) => {
+        // It has a name of its own: see `http/compressed.ts` for what becomes of one that is assigned to a property.
+        const answered = (...results: unknown[]) => {
           over();
           last(...results);
         };
-        return super.query(...args);
+        return super.query(...args.slice(0, -1), answered);
       }
       const result = super.query(...args) as Promise<unknown>;
       result.then(over, over);

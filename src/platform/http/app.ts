@@ -17,6 +17,7 @@ import { urgently } from '../db/client.ts';
 import { isStorageFull } from '../files/disk.ts';
 import { withAudit, type AuditTrail } from './audit.ts';
 import { bounded } from './bounded.ts';
+import { compress, sendJson } from './compressed.ts';
 import {
   BINARY,
   demandOpen,
@@ -175,7 +176,7 @@ const answer =
     if (repeatable) {
       const kept = await onceOnly(repeatable, response, async (claim) => replyOf(endpoint, await work(claim)));
       if (kept.isReplayed) response.set(REPLAYED_HEADER, 'true');
-      response.status(endpoint.status).type('json').send(kept.body);
+      sendJson(request, response.status(endpoint.status), kept.body);
       return;
     }
     const result = await work();
@@ -214,10 +215,11 @@ async function send(
     // Traces, counts, the log, compression and the pipe itself wait for the end of a reply, which is more than the ten
     // listeners that Node takes for a leak.
     response.setMaxListeners(20);
+    compress(request, response);
     await pipeline(body, response);
     return;
   }
-  response.type('json').send(jsonFor(caller, replyOf(endpoint, result)));
+  sendJson(request, response, jsonFor(caller, replyOf(endpoint, result)));
 }
 
 /** A reply that breaks its own contract is our bug: it fails here, and fields nobody declared never leave. */

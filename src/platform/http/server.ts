@@ -1,5 +1,4 @@
 /** Listeners: the headers that every response carries, health checks, and a stop that lets open requests finish. */
-import compression from 'compression';
 import express, { type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import { randomUUID } from 'node:crypto';
@@ -47,7 +46,7 @@ export async function listen({
   // Replies have no validators, so nothing that a caller keeps can be fresh; without this Express would answer
   // `If-None-Match: *` with 304.
   Object.defineProperty(app.request, 'fresh', { value: false });
-  app.use(requestLog(log), helmet(), compression());
+  app.use(requestLog(log), helmet());
   for (const handler of before) app.use(handler);
   app.get('/healthz', (_request, response) => {
     const reason = reasonOf(alive);
