@@ -12,12 +12,12 @@ const BYTES_A_REQUEST = 5_000;
 
 let folder: string;
 let service: ReturnType<typeof startCli>;
-let ready: { base_url: string; control_plane_url: string; api_key: string };
+let ready: Awaited<ReturnType<typeof readyLine>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aos-heap-'));
   service = startCli(['start'], { PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: join(folder, 'data') });
-  ready = (await readyLine(service)) as unknown as typeof ready;
+  ready = await readyLine(service);
 });
 afterAll(async () => {
   service?.child.kill('SIGTERM');

@@ -76,6 +76,7 @@ export function jsonOf<T = any>({ code, stdout, stderr }: Awaited<ReturnType<typ
 
 export interface ReadyLine {
   base_url: string;
+  control_plane_url: string;
   api_key: string;
   curl: string;
   temporal_ui_url: string;

@@ -68,6 +68,25 @@ test('one that was changed on its way is refused', async () => {
   });
 });
 
+// Guards: whatever damaged bytes look like, they are told to be damaged; whoever sent them would look for what is not
+// wrong. Some bytes of a packed file say nothing of what is in it.
+test('one of which a byte was lost anywhere is said to be damaged', async () => {
+  const rows = Array.from({ length: 20 }, (_, n) => ({ ...RUN, prompt: `Hello ${digest(Buffer.from(String(n)))}` }));
+  const archive = await archiveOf([rowsOf('runs', rows)]);
+  const told: Record<string, number> = {};
+  for (let at = 0; at < archive.length; at++) {
+    const spoiled = Buffer.from(archive);
+    spoiled.writeUInt8(spoiled.readUInt8(at) ^ 255, at);
+    const code = await check(spoiled).then(
+      () => 'taken',
+      ({ code }: { code: string }) => code,
+    );
+    told[code] = (told[code] ?? 0) + 1;
+  }
+  expect(Object.keys(told).sort()).toEqual(['archive_damaged', 'taken']);
+  expect(told.archive_damaged).toBeGreaterThan(archive.length * 0.95);
+});
+
 // Guards: an archive of a later release is not half understood.
 test('one of another form is named so', async () => {
   for (const manifest of [{ format: 'zip' }, { version: 2 }]) {

@@ -191,7 +191,7 @@ test('a row that belongs to somebody else is refused', async () => {
 // Guards: of an archive that is not whole nothing is brought, and its sender is told what is wrong with it.
 test('a damaged archive is refused before anything of it is brought', async () => {
   const spoiled = Buffer.from(archive);
-  spoiled.writeUInt8(present(spoiled.at(1_000)) ^ 255, 1_000);
+  spoiled.writeUInt8(spoiled.readUInt8(1_000) ^ 255, 1_000);
   const before = await rowsIn(other, 'target');
   expect(await bring(target, spoiled)).toMatchObject({ status: 'failed', error_code: 'archive_damaged', result: null });
   const announced = await bring(target, spoiled, 'a'.repeat(64));

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { parseJson } from '../../../platform/core/json.ts';
 import { fieldsOf } from '../../../platform/core/record.ts';
 import { ARCHIVE_FORMAT, ARCHIVE_VERSION } from '../../exports/model.ts';
-import { entriesOf } from './entries.ts';
+import { entriesOf, isWhole } from './entries.ts';
 import { linesIn } from './lines.ts';
 import { placeOf } from './names.ts';
 import { ArchiveError } from './refused.ts';
@@ -30,18 +30,26 @@ interface Checking {
 }
 
 /** @throws ArchiveError */
-export async function checkArchive(
-  open: () => Readable,
-  { sizeBytes, sha256, signal, seen }: Checking,
-): Promise<Checked> {
+export async function checkArchive(open: () => Readable, checking: Checking): Promise<Checked> {
+  const { sizeBytes, sha256, signal } = checking;
   if ((await digestOfPieces(open(), signal)) !== sha256) {
     throw new ArchiveError('archive_damaged', 'it is not the file that was announced');
   }
+  try {
+    return await look(open(), checking);
+  } catch (error) {
+    // Damaged bytes look like anything: what was found in them is not what is wrong.
+    if (!(error instanceof ArchiveError) || (await isWhole(open(), sizeBytes))) throw error;
+    throw new ArchiveError('archive_damaged', 'it is not a whole tar.gz');
+  }
+}
+
+async function look(archive: Readable, { sizeBytes, signal, seen }: Checking): Promise<Checked> {
   const digests = new Map<string, string>();
   let sums: Buffer | undefined;
   let manifest: Buffer | undefined;
   let entries = 0;
-  for await (const entry of entriesOf(open(), sizeBytes)) {
+  for await (const entry of entriesOf(archive, sizeBytes)) {
     signal.throwIfAborted();
     const place = placeOf(entry);
     const { name } = entry;

@@ -68,6 +68,18 @@ async function* unpacked(archive: Readable, most: number): AsyncGenerator<Buffer
   }
 }
 
+/** @returns whether what it is packed in says of itself that it is as it was made */
+export async function isWhole(archive: Readable, sizeBytes: number): Promise<boolean> {
+  const bytes = unpacked(archive, ALWAYS + MAX_RATIO * sizeBytes);
+  try {
+    while (!(await bytes.next()).done);
+    return true;
+  } catch (error) {
+    if (error instanceof ArchiveError) return error.code !== 'archive_damaged';
+    throw error;
+  }
+}
+
 const damaged = (why: string) => new ArchiveError('archive_damaged', why);
 
 const textAt = (header: Buffer, from: number, length: number): string => {
