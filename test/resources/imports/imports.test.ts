@@ -1,7 +1,6 @@
 /** What one deployment has, brought into another one, and beside itself: whole, once, and nothing of anybody else. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { present } from '../../../src/platform/core/present.ts';
 import { partKey } from '../../../src/platform/files/parts.ts';
 import { importFolder } from '../../../src/resources/imports/model.ts';
 import { archiveOf, rowsOf } from '../../support/archives/make.ts';
