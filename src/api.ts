@@ -93,7 +93,6 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       ready,
       before: watched('control-plane', { trustsCaller: true }),
       routers: [
-        ['/metrics', compressed],
         ['/metrics', metricsOf(runtime, services)],
         ...(codec ? [['/codec', codecRouter({ codec, ...credentials, uiUrl: config.TEMPORAL_UI_URL })] as const] : []),
         controlPlane,

@@ -1,5 +1,6 @@
 /** Opens the metrics listener of a process, for Prometheus and for the probes of whatever runs the process. */
 import { sql } from 'drizzle-orm';
+import express from 'express';
 import { compressed } from './platform/http/compressed.ts';
 import { metricsPage } from './platform/http/metrics.ts';
 import { listen, type Listener } from './platform/http/server.ts';
@@ -20,14 +21,17 @@ const outsideOf = ({ db, temporal }: Runtime) => ({
 
 /** Makes the page that a listener shows at `/metrics`. One process in a deployment has to tell of the backlog. */
 export const metricsOf = (runtime: Runtime, { meters, system, disk }: Services) =>
-  metricsPage({
-    meters,
-    ...outsideOf(runtime),
-    poolUse: runtime.db.use,
-    freeOnDisk: disk.free,
-    ...(runtime.config.SURFACES !== 'gateway' && { readBacklog: system.backlog, readChores: system.choresBehind }),
-    sdkUrl: runtime.temporal.metricsUrl,
-  });
+  express.Router().use(
+    compressed,
+    metricsPage({
+      meters,
+      ...outsideOf(runtime),
+      poolUse: runtime.db.use,
+      freeOnDisk: disk.free,
+      ...(runtime.config.SURFACES !== 'gateway' && { readBacklog: system.backlog, readChores: system.choresBehind }),
+      sdkUrl: runtime.temporal.metricsUrl,
+    }),
+  );
 
 /**
  * Opens `METRICS_PORT`, if it is set: `/metrics`, `/healthz` (503: start it anew) and `/readyz`.
@@ -50,10 +54,7 @@ export async function openMetrics(
       if (parts.length === 0) throw new Error('it is starting');
       await Promise.all([askDatabase(), askTemporal()]);
     },
-    routers: [
-      ['/metrics', compressed],
-      ['/metrics', metricsOf(runtime, services)],
-    ],
+    routers: [['/metrics', metricsOf(runtime, services)]],
   });
   runtime.log.info({ metrics: listener.url }, 'metrics are served');
   return listener;

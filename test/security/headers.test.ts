@@ -101,6 +101,11 @@ describe.each(GATEWAYS)('%s', (_mode, { split }) => {
     if (isLarge) for (const { vary } of [packed, plain]) expect(vary).toMatch(/accept-encoding/i);
   });
 
+  test('metrics are compressed', async () => {
+    const { headers } = await fetch(`${service.controlPlaneUrl}/metrics`, { headers: { 'accept-encoding': 'gzip' } });
+    expect(headers.get('content-encoding')).toBe('gzip');
+  });
+
   // Guards: unknown addresses, unknown methods and malformed requests get the same headers.
   test.each([
     ['GET', '/v1/nothing', undefined],

@@ -38,8 +38,9 @@ export async function checkArchive(open: () => Readable, checking: Checking): Pr
   try {
     return await look(open(), checking);
   } catch (error) {
+    if (!(error instanceof ArchiveError) || error.code === 'archive_damaged') throw error;
     // Damaged bytes look like anything: what was found in them is not what is wrong.
-    if (!(error instanceof ArchiveError) || (await isWhole(open(), sizeBytes))) throw error;
+    if (await isWhole(open(), sizeBytes, signal)) throw error;
     throw new ArchiveError('archive_damaged', 'it is not a whole tar.gz');
   }
 }

@@ -69,10 +69,9 @@ async function* unpacked(archive: Readable, most: number): AsyncGenerator<Buffer
 }
 
 /** @returns whether what it is packed in says of itself that it is as it was made */
-export async function isWhole(archive: Readable, sizeBytes: number): Promise<boolean> {
-  const bytes = unpacked(archive, ALWAYS + MAX_RATIO * sizeBytes);
+export async function isWhole(archive: Readable, sizeBytes: number, signal: AbortSignal): Promise<boolean> {
   try {
-    while (!(await bytes.next()).done);
+    for await (const _bytes of unpacked(archive, ALWAYS + MAX_RATIO * sizeBytes)) signal.throwIfAborted();
     return true;
   } catch (error) {
     if (error instanceof ArchiveError) return error.code !== 'archive_damaged';
