@@ -15,33 +15,60 @@ export interface HousekeepingDependencies {
   /** Takes out of Temporal's lists what nobody looks for. @param runId an execution of housekeeping that is over */
   tidy: (runId: string | undefined) => Promise<void>;
   log: Log;
-  /** A chore is given up after this time. */
-  giveUpMs?: number;
+  /** A chore that has an activity of its own. */
+  alone?: Patience;
+  /** A chore among others. */
+  together?: Patience;
 }
 
 /** A chore is asked to stop at the first time and given up at the second; both lie before the end of its activity. */
-const STOP_MS = 15_000;
-const GIVE_UP_MS = 25_000;
+export interface Patience {
+  stopMs: number;
+  giveUpMs: number;
+}
+const ALONE: Patience = { stopMs: 15_000, giveUpMs: 25_000 };
+const TOGETHER: Patience = { stopMs: 1_000, giveUpMs: 3_000 };
 
 export const createHousekeepingActivities = (deps: HousekeepingDependencies) => {
-  const { chores, meters, tidy, log, giveUpMs = GIVE_UP_MS } = deps;
+  const { chores, meters, tidy, log, alone = ALONE, together = TOGETHER } = deps;
+
+  /** @throws where it fails, or does not end in time */
+  const inTime = (work: Work, signal: AbortSignal, { stopMs, giveUpMs }: Patience): Promise<unknown> =>
+    orAfter(giveUpMs, work(AbortSignal.any([signal, AbortSignal.timeout(stopMs)])), () => {
+      throw new Error(`it has not ended within ${giveUpMs} ms`);
+    });
+
+  function stopwatchOf(chore: Chore) {
+    const startedAt = performance.now();
+    const ms = () => performance.now() - startedAt;
+    return { ms, end: (outcome: 'done' | 'failed') => meters.chores.observe({ chore, outcome }, ms() / 1_000) };
+  }
 
   async function keep(chore: Chore, work: Work): Promise<void> {
-    const startedAt = performance.now();
-    const end = (outcome: 'done' | 'failed') =>
-      meters.chores.observe({ chore, outcome }, (performance.now() - startedAt) / 1_000);
+    const stopwatch = stopwatchOf(chore);
     try {
-      await heartbeating((signal) =>
-        orAfter(giveUpMs, work(AbortSignal.any([signal, AbortSignal.timeout(STOP_MS)])), () => {
-          throw new Error(`it has not ended within ${giveUpMs} ms`);
-        }),
-      );
-      end('done');
+      await heartbeating((signal) => inTime(work, signal, alone));
+      stopwatch.end('done');
     } catch (err) {
-      end('failed');
+      stopwatch.end('failed');
       log.error({ err, chore }, 'a chore of housekeeping failed');
       throw err;
     }
+  }
+
+  /** @returns whether it has done all it had to, quickly */
+  async function keepQuickly(chore: Chore, signal: AbortSignal): Promise<boolean> {
+    const stopwatch = stopwatchOf(chore);
+    try {
+      await inTime(chores[chore], signal, together);
+    } catch (err) {
+      log.debug({ err, chore }, 'a chore is left to an activity of its own');
+      return false;
+    }
+    // It was asked to stop, so there may be more to do.
+    if (stopwatch.ms() >= together.stopMs) return false;
+    stopwatch.end('done');
+    return true;
   }
 
   const activities = Object.fromEntries(
@@ -50,6 +77,16 @@ export const createHousekeepingActivities = (deps: HousekeepingDependencies) => 
 
   return {
     ...activities,
+
+    /**
+     * Does these side by side, each for a moment.
+     * @returns those that failed, or may have more to do: each is to have an activity of its own
+     */
+    doTogether: ({ chores: asked }: { chores: readonly Chore[] }): Promise<{ left: Chore[] }> =>
+      heartbeating(async (signal) => {
+        const areDone = await Promise.all(asked.map((chore) => keepQuickly(chore, signal)));
+        return { left: asked.filter((_, n) => !areDone[n]) };
+      }),
 
     /** The schedules of earlier releases, whose ticks housekeeping does itself, and the execution before the last. */
     tidyWorkflowList: ({ runId }: { runId?: string }): Promise<void> => tidy(runId),

@@ -1,17 +1,22 @@
 /**
  * Housekeeping: for as long as the deployment lives it repeats what was accepted but whose start was lost, and does what
- * else nobody waits for. Each chore is an activity of its own, with its own limits: one that fails, or hangs until its time
- * is over, holds up none of the others, and is left out of the rounds meanwhile.
+ * else nobody waits for. Most rounds find nothing to do, so one activity does all chores for a moment. A chore that fails
+ * there, or takes longer, has an activity of its own, with its own limits: it holds up none of the others, and is left out
+ * of the rounds meanwhile.
  */
-import { allHandlersFinished, condition, continueAsNew, proxyActivities } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, patched, proxyActivities } from '@temporalio/workflow';
 import { setCurrentDetails, setHandler, workflowInfo, type ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import { LIMITS } from '../housekeeping/limits.ts';
+import type { Chore } from '../housekeeping/messages.ts';
 import { dutiesOf, rhythmSignal, SLOW_CHORES } from './messages.ts';
 import type { Duty, HousekeeperInput, SlowChore } from './messages.ts';
 
-/** A round is up to six events of each chore. */
-const MAX_ROUNDS = 20;
+/** A round is a dozen events, and up to six more of each chore that is done by itself. */
+const MAX_ROUNDS = 100;
+const MAX_EVENTS = 1_200;
+/** Of executions in which each chore is always an activity of its own. */
+const MAX_FULL_ROUNDS = 20;
 /** An execution that has had its rounds goes on for so many more until nothing is under way. */
 const OVERTIME = 10;
 
@@ -30,7 +35,16 @@ const { tidyWorkflowList } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumAttempts: 5 },
 });
 
+const { doTogether } = proxyActivities<Activities>({
+  startToCloseTimeout: '15s',
+  scheduleToStartTimeout: '30s',
+  heartbeatTimeout: '10s',
+  // What it leaves, and all where it fails, is done in activities of their own.
+  retry: { maximumAttempts: 1 },
+});
+
 const isSlow = (duty: Duty): duty is SlowChore => SLOW_CHORES.some((slow) => slow === duty);
+const isChore = (duty: Duty): duty is Chore => !isSlow(duty);
 const carryOut = (duty: Duty): Promise<unknown> => {
   if (!isSlow(duty)) return proxyActivities<Activities>(LIMITS[duty])[duty]();
   const slowly = proxyActivities<Activities>(SLOWLY);
@@ -38,7 +52,9 @@ const carryOut = (duty: Duty): Promise<unknown> => {
 };
 
 export async function housekeeper(input: HousekeeperInput): Promise<void> {
-  const { continueAfterRounds = MAX_ROUNDS, last, beforeLast } = input;
+  // Executions that began before it did each chore alone.
+  const isTogether = patched('chores-together');
+  const { continueAfterRounds = isTogether ? MAX_ROUNDS : MAX_FULL_ROUNDS, last, beforeLast } = input;
   let { rhythm } = input;
   const dueInMs: Partial<Record<Duty, number>> = { ...input.dueInMs };
   const underWay = new Set<Duty>();
@@ -56,6 +72,16 @@ export async function housekeeper(input: HousekeeperInput): Promise<void> {
       });
   }
 
+  function beginTogether(chores: readonly Chore[]): void {
+    for (const chore of chores) underWay.add(chore);
+    doTogether({ chores })
+      .catch(() => ({ left: chores }))
+      .then(({ left }) => {
+        for (const chore of chores) underWay.delete(chore);
+        left.forEach(begin);
+      });
+  }
+
   setCurrentDetails(board(failed));
   let isTidy = false;
   // What is left of earlier releases and executions does no harm, so a failure is none.
@@ -65,15 +91,22 @@ export async function housekeeper(input: HousekeeperInput): Promise<void> {
 
   let overtime = 0;
   for (let rounds = 0; ; rounds++) {
-    const isFull = rounds >= continueAfterRounds || workflowInfo().continueAsNewSuggested;
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    const isLong = continueAsNewSuggested || (isTogether && historyLength >= MAX_EVENTS);
+    const isFull = isLong || rounds >= continueAfterRounds;
     if (isFull && (underWay.size === 0 || overtime++ >= OVERTIME)) break;
     const duties = dutiesOf(rhythm);
+    const due: Duty[] = [];
     for (const [duty, everyMs] of duties) {
       const leftMs = dueInMs[duty] ?? 0;
       // One that is still under way has its next turn.
-      if (leftMs <= 0 && !underWay.has(duty) && !(isFull && isSlow(duty))) begin(duty);
+      if (leftMs <= 0 && !underWay.has(duty) && !(isFull && isSlow(duty))) due.push(duty);
       dueInMs[duty] = leftMs > 0 ? Math.min(leftMs, everyMs) : everyMs;
     }
+    // One that has failed is by itself until it ends well.
+    const together = isTogether ? due.filter((duty) => isChore(duty)).filter((chore) => !failed.has(chore)) : [];
+    if (together.length > 0) beginTogether(together);
+    due.filter((duty) => !together.some((chore) => chore === duty)).forEach(begin);
     const [since, now] = [rhythm, Date.now()];
     const waitMs = Math.min(...duties.map(([duty]) => dueInMs[duty] ?? 0));
     const isInTime = !(await condition(() => rhythm !== since, waitMs));

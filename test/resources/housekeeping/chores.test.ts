@@ -27,13 +27,14 @@ async function tick(own: Partial<Record<Chore, Work>>, { ticks = 1, giveUpMs = 2
   const chores = allChores(own, well);
   const meters = createMeters();
   const log = createLog({ level: 'silent', pretty: false });
+  const alone = { stopMs: giveUpMs, giveUpMs };
   const taskQueue = `${temporal.queuePrefix}chores`;
   const worker = await Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,
     taskQueue,
     workflowBundle: await bundleWorkflows(),
-    activities: createHousekeepingActivities({ chores, meters, log, giveUpMs, tidy: async () => {} }),
+    activities: createHousekeepingActivities({ chores, meters, log, alone, tidy: async () => {} }),
   });
   const { workflow } = temporal.client;
   const execute = (n: number) =>

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createHousekeepingActivities } from '../../../activities/housekeeping.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { present } from '../../../src/platform/core/present.ts';
@@ -22,29 +23,39 @@ afterAll(() => temporal?.close());
 type Times = Partial<Record<string, number>>;
 const RHYTHM = { choresMs: 200, credentialsMs: 3_600_000, isMetered: false };
 
-/** Keeps house with these chores while `during` looks; the others end well. */
+/** What an activity of several chores has for each, in these tests. */
+const TOGETHER = { stopMs: 200, giveUpMs: 500 };
+
+/**
+ * Keeps house with these chores while `during` looks; the others end well.
+ * @param knowsTogether the worker has the activity that does several chores
+ */
 async function keeping(
   name: string,
   own: Partial<Record<Chore, Work>>,
   input: Partial<HousekeeperInput>,
   during: (handle: WorkflowHandle, times: Times, tidied: (string | undefined)[]) => Promise<void>,
+  knowsTogether = true,
 ): Promise<void> {
   const times: Times = {};
   const tidied: (string | undefined)[] = [];
   const counted = (what: string) => async () => void (times[what] = (times[what] ?? 0) + 1);
   const taskQueue = temporal.queuePrefix + name;
+  const { doTogether, ...alone } = createHousekeepingActivities({
+    chores: allChores(own, counted),
+    meters: createMeters(),
+    log: createLog({ level: 'silent', pretty: false }),
+    tidy: async (runId) => void tidied.push(runId),
+    together: TOGETHER,
+  });
   const worker = await Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,
     taskQueue,
     workflowBundle: await bundleWorkflows(),
     activities: {
-      ...createHousekeepingActivities({
-        chores: allChores(own, counted),
-        meters: createMeters(),
-        log: createLog({ level: 'silent', pretty: false }),
-        tidy: async (runId) => void tidied.push(runId),
-      }),
+      ...alone,
+      ...(knowsTogether && { doTogether }),
       ...Object.fromEntries(
         ['checkCredentials', 'enforceRetention', 'chargeInfrastructure'].map((each) => [each, counted(each)]),
       ),
@@ -65,6 +76,45 @@ async function keeping(
 const atLeast = (times: Times, what: string, least: number) =>
   eventually(() => expect(times[what] ?? 0).toBeGreaterThanOrEqual(least));
 
+/** @returns the activities that were asked for so far, of this execution */
+async function askedFor(handle: WorkflowHandle): Promise<string[]> {
+  const events = present((await handle.fetchHistory()).events);
+  return events.flatMap(({ activityTaskScheduledEventAttributes: asked }) => asked?.activityType?.name ?? []);
+}
+
+// Guards: a round that finds nothing to do is one activity, whatever the number of chores.
+test('chores that have little to do are done together', async () => {
+  await keeping('together', {}, {}, async (handle, times) => {
+    for (const chore of CHORES) await atLeast(times, chore, 5);
+    const asked = new Set(await askedFor(handle));
+    expect([...asked].sort()).toEqual(['checkCredentials', 'doTogether', 'enforceRetention', 'tidyWorkflowList']);
+  });
+});
+
+// Guards: a chore with much to do is not cut short for being one of several.
+test('a chore that takes longer goes on by itself', async () => {
+  const stopped: boolean[] = [];
+  const foldTallies = async (signal: AbortSignal) => {
+    for (let worked = 0; worked < 1_000 && !signal.aborted; worked += 20) await sleep(20);
+    stopped.push(signal.aborted);
+  };
+  await keeping('longer', { foldTallies }, {}, async (handle, times) => {
+    await eventually(() => expect(stopped).toContain(false));
+    expect(stopped[0]).toBe(true);
+    await atLeast(times, 'sweepTexts', 2);
+    expect((await askedFor(handle)).filter((type) => CHORES.some((chore) => chore === type))).toContain('foldTallies');
+    expect(await askedFor(handle)).not.toContain('sweepTexts');
+  });
+});
+
+// Guards: beside workers of an earlier release, which do not know the activity of several chores, each chore is done.
+test('where chores cannot be done together, each is done by itself', async () => {
+  const during = async (_: WorkflowHandle, times: Times) => {
+    for (const chore of CHORES) await atLeast(times, chore, 2);
+  };
+  await keeping('apart', {}, {}, during, false);
+});
+
 // Guards: round after round every chore is done, although one hangs over all of them and another fails in each.
 test('a chore that hangs or fails keeps none of the others from its rounds', async () => {
   const { promise: hangs, resolve: end } = Promise.withResolvers<void>();
@@ -79,7 +129,8 @@ test('a chore that hangs or fails keeps none of the others from its rounds', asy
   await keeping('hangs', own, {}, async (handle, times) => {
     try {
       for (const chore of CHORES) if (!(chore in own)) await atLeast(times, chore, 4);
-      expect(hung).toBe(1);
+      // Once among the others, once by itself.
+      expect(hung).toBe(2);
       const details = () => handle.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
       // It is tried a second time after a second.
       await eventually(async () => expect((await details()).currentDetails).toMatch(/\| startRuns \| \d+ \|/));
@@ -87,7 +138,7 @@ test('a chore that hangs or fails keeps none of the others from its rounds', asy
     } finally {
       end();
     }
-    await eventually(() => expect(hung).toBeGreaterThan(1));
+    await eventually(() => expect(hung).toBeGreaterThan(2));
   });
 });
 
