@@ -17,6 +17,7 @@ import { APPLICATION_NAME } from '../platform/db/application-name.ts';
 import type { PostgresServerMessage } from './postgres.ts';
 import { createFront } from './postgres-front.ts';
 import { converse } from './postgres-session.ts';
+import { keepUp } from './upkeep.ts';
 
 const [dataDir = 'memory://', port = '0', from] = process.argv.slice(2);
 /** All of it is in memory from the start on, whether it is used or not; what is not in it is in the system's cache of files. */
@@ -46,18 +47,13 @@ front.listen(Number(port), '127.0.0.1', () => {
   process.send?.({ event: 'ready', port: portOf(front) });
 });
 
-// This does what autovacuum does elsewhere: without statistics the planner reads a whole table to sort it, and dead
-// rows stay.
 const UPKEEP_MS = 60_000;
-const VACUUM_EVERY = 15;
 let isUsed = false;
-let round = 0;
 const upkeep = setInterval(() => {
   // Between two statements of a transaction it would be a part of it.
   if (!isUsed || db.isInTransaction()) return;
   isUsed = false;
-  round += 1;
-  void db.exec(round % VACUUM_EVERY === 0 ? 'vacuum analyze' : 'analyze').catch(() => {});
+  void keepUp(db).catch(() => {});
 }, UPKEEP_MS);
 
 /**
@@ -109,7 +105,7 @@ async function stop({ isOrphan }: { isOrphan: boolean }): Promise<void> {
   // An orphan ends at once: the next start is waiting for its directory.
   if (isUsed && !isOrphan) {
     await renew()
-      .then(() => db.exec('analyze'))
+      .then(() => keepUp(db))
       .catch(() => {});
   }
   await db.close().catch(() => {});

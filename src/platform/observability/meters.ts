@@ -24,10 +24,18 @@ const PROJECT_S = [300, 3_600, 86_400, 604_800, 2_592_000];
  */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/**
+ * Of a timer of `prom-client` that would wake the process a hundred times a second, and whose delays count the time that
+ * it should wait. `aos_event_loop_delay_seconds` tells the same.
+ */
+const TIMED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map((of) => `nodejs_eventloop_lag_${of}_seconds`);
+/** The longest that a timer can wait, in ms. */
+const HARDLY_EVER = 2 ** 31 - 1;
+
 export function createMeters() {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: HARDLY_EVER });
+  for (const name of [...MISNAMED, ...TIMED]) registry.removeSingleMetric(name);
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name, help, labelNames, registers: [registry] });
   const histogram = <Label extends string>(

@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => stalls.stop());
 
 /** Until the standstill has been seen. */
-const ticked = () => new Promise((resolve) => setTimeout(resolve, 100));
+const ticked = () => new Promise((resolve) => setTimeout(resolve, 250));
 const page = async () => scrapeText(await meters.registry.metrics());
 async function over250(name: string): Promise<number> {
   const { value } = await page();
@@ -44,6 +44,27 @@ test('what waits without computing is late, and not by its own work', async () =
   expect(await over250('aos_event_loop_delay_seconds')).toBeGreaterThanOrEqual(1);
   expect(await over250('aos_event_loop_own_delay_seconds')).toBe(0);
   expect(first(lines).own_ms).toBeLessThan(first(lines).stood_still_ms / 2);
+});
+
+/** Long enough for the loop to be found calm, and then some of a calm wait. */
+const calm = (ms: number) => new Promise((resolve) => setTimeout(resolve, 500 + ms));
+
+// Guards: a process at rest is not woken all the time to see whether it stands still, and a standstill that begins then is
+// told in full.
+test('a calm loop is looked at seldom, and misses nothing', async () => {
+  await calm(0);
+  const looks = async () => present((await page()).value('aos_event_loop_delay_seconds_count'));
+  const before = await looks();
+  await calm(1_500);
+  expect((await looks()) - before).toBeLessThan(40);
+
+  for (const ms of [0, 40, 80, 120, 160]) {
+    await calm(ms);
+    await page();
+    compute(300);
+    await ticked();
+    expect((await page()).value('aos_event_loop_longest_own_delay_seconds')).toBeGreaterThan(0.25);
+  }
 });
 
 // Guards: the longest standstill is the one since the last scrape.

@@ -1,0 +1,40 @@
+/**
+ * Does for PGlite what autovacuum does for other servers, by the same measure: a table is analyzed when much of it has
+ * changed, because without statistics the planner reads all of it, and vacuumed when many of its rows are dead or new.
+ */
+import { messages, protocol, type PGlite } from '@electric-sql/pglite';
+
+/** As autovacuum has it by default: so many rows, and beyond these so large a share of the table. */
+const isMuch = (rows: string, least: number, share: number) => `${rows} > ${least} + ${share} * greatest(reltuples, 0)`;
+
+const DUE = `
+  select t.relid::regclass::text as name,
+    ${isMuch('n_dead_tup', 50, 0.2)} or ${isMuch('n_ins_since_vacuum', 1_000, 0.2)} as "isVacuumed"
+  from pg_stat_user_tables t join pg_class c on c.oid = t.relid
+  where ${isMuch('n_mod_since_analyze', 50, 0.1)} or ${isMuch('n_dead_tup', 50, 0.2)}
+    or ${isMuch('n_ins_since_vacuum', 1_000, 0.2)}
+  order by 1`;
+
+type Engine = Pick<PGlite, 'runExclusive' | 'isInTransaction' | 'execProtocol'>;
+
+/**
+ * Nobody else is served meanwhile. While a client has a transaction open nothing is done, as it would be done within that.
+ * @returns the tables that were looked after
+ */
+export const keepUp = (db: Engine): Promise<string[]> =>
+  db.runExclusive(async () => {
+    if (db.isInTransaction()) return [];
+    const ask = async (statement: string): Promise<(string | null)[][]> => {
+      const reply = await db.execProtocol(protocol.serialize.query(statement));
+      return reply.messages.flatMap((message) => (message instanceof messages.DataRowMessage ? [message.fields] : []));
+    };
+    // Postgres counts for itself what a session has changed, and lets others know once a second at most.
+    await ask('select pg_stat_force_next_flush()');
+    const rows = await ask(DUE);
+    const namesOf = (areVacuumed: 't' | 'f') =>
+      rows.flatMap(([name, isVacuumed]) => (isVacuumed === areVacuumed ? name : [])).join(', ');
+    const [analyzed, vacuumed] = [namesOf('f'), namesOf('t')];
+    if (analyzed) await ask(`analyze ${analyzed}`);
+    if (vacuumed) await ask(`vacuum (analyze) ${vacuumed}`);
+    return rows.map(([name]) => String(name));
+  });
