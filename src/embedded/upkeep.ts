@@ -15,7 +15,7 @@ const DUE = `
     or ${isMuch('n_ins_since_vacuum', 1_000, 0.2)}
   order by 1`;
 
-type Engine = Pick<PGlite, 'runExclusive' | 'isInTransaction' | 'execProtocol'>;
+type Engine = Pick<PGlite, 'runExclusive' | 'isInTransaction' | 'execProtocolStream'>;
 
 /**
  * Nobody else is served meanwhile. While a client has a transaction open nothing is done, as it would be done within that.
@@ -24,9 +24,10 @@ type Engine = Pick<PGlite, 'runExclusive' | 'isInTransaction' | 'execProtocol'>;
 export const keepUp = (db: Engine): Promise<string[]> =>
   db.runExclusive(async () => {
     if (db.isInTransaction()) return [];
+    // Its sibling `execProtocol` gives what is answered to the client who asked last.
     const ask = async (statement: string): Promise<(string | null)[][]> => {
-      const reply = await db.execProtocol(protocol.serialize.query(statement));
-      return reply.messages.flatMap((message) => (message instanceof messages.DataRowMessage ? [message.fields] : []));
+      const reply = await db.execProtocolStream(protocol.serialize.query(statement));
+      return reply.flatMap((message) => (message instanceof messages.DataRowMessage ? [message.fields] : []));
     };
     // Postgres counts for itself what a session has changed, and lets others know once a second at most.
     await ask('select pg_stat_force_next_flush()');

@@ -6,6 +6,7 @@ import { connect as connectSocket, createServer, type Server, type Socket } from
 import { Duplex } from 'node:stream';
 import pg from 'pg';
 import { converse } from '../../src/embedded/postgres-session.ts';
+import { keepUp } from '../../src/embedded/upkeep.ts';
 import { portOf } from '../../src/platform/core/port.ts';
 
 let db: PGlite;
@@ -127,4 +128,19 @@ describe('a client of the embedded database', () => {
     expect((await prepared('after')).rows).toEqual([{ bytes: 5 }]);
     expect(broken).toEqual([]);
   });
+});
+
+// Guards: a client has the answers to its own statements and no others, whatever the server asks the database meanwhile.
+test('upkeep in between is answered to nobody', async () => {
+  await client.query('create table kept_up (n int); insert into kept_up select generate_series(1, 500)');
+  answers = 0;
+  expect(await keepUp(db)).toContain('kept_up');
+  expect(answers).toBe(0);
+
+  for (let n = 0; n < 20; n++) {
+    const ask = client.query('select $1::int as n, count(*)::int as of from kept_up', [n]);
+    const [{ rows }] = await Promise.all([ask, keepUp(db)]);
+    expect(rows).toEqual([{ n, of: 500 }]);
+  }
+  expect(broken).toEqual([]);
 });
