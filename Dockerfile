@@ -28,7 +28,7 @@ RUN apt-get update \
  && install -d -o node -g node /data
 WORKDIR /app
 ENV NODE_ENV=production \
-    NODE_OPTIONS=--import=/app/src/quick-imports.mjs \
+    NODE_OPTIONS="--import=/app/src/quick-imports.mjs --max-semi-space-size=16" \
     MALLOC_ARENA_MAX=2 \
     MALLOC_TRIM_THRESHOLD_=131072 \
     WORKER_BUNDLE=dist/workflow-bundle.js \

@@ -1,6 +1,6 @@
 /** Opens what every process of the service holds: settings, log, Postgres, Temporal. */
 import { ConfigError, loadConfig, loadEnvFile, type Config } from './platform/core/config.ts';
-import { allocateYoung } from './platform/core/heap.ts';
+import { tuneHeap } from './platform/core/heap.ts';
 import { createLog, type Log } from './platform/core/log.ts';
 import { createDatabase, type Database } from './platform/db/client.ts';
 import { openTracing } from './platform/observability/tracing.ts';
@@ -23,7 +23,7 @@ export interface Work {
 
 /** @throws ConfigError with one line for each bad setting */
 export async function openRuntime(env: Record<string, string | undefined>): Promise<Runtime> {
-  allocateYoung();
+  tuneHeap();
   const config = loadConfig(env);
   const log = createLog({ level: config.LOG_LEVEL });
   const tracing = await openTracing(env, log);

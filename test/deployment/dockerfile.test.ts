@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { quickStart } from '../../src/embedded/quick-start.mjs';
 import { settings } from '../../src/platform/core/settings.ts';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 
@@ -83,8 +84,9 @@ test('command and environment', () => {
       .flatMap((env) => env.getProperties())
       .find((property) => property.getName() === 'NODE_OPTIONS'),
   );
-  const [, file] = present(/^--import=\/app\/(\S+)$/.exec(present(preloaded.getValue())));
+  const [, file, bound] = present(/--import=\/app\/(\S+) (--\S+?)"?$/.exec(present(preloaded.getValue())));
   expect(existsSync(fileAt(present(file)))).toBe(true);
+  expect(quickStart({}).NODE_OPTIONS).toContain(bound);
 });
 
 // Guards: the bundle that workers are told to load is the one that the build makes, with the one for sealed payloads.
