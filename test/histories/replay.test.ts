@@ -94,6 +94,9 @@ describe('there is a history', () => {
     ['housekeeping-with-texts', 'MARKER_RECORDED'],
     ['housekeeper-before-continuing', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
     ['housekeeper-after-continuing', 'WORKFLOW_EXECUTION_SIGNALED'],
+    // Of a release in which each chore was always an activity of its own.
+    ['housekeeper-before-continuing-one-by-one', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
+    ['housekeeper-after-continuing-one-by-one', 'WORKFLOW_EXECUTION_SIGNALED'],
     ['output-waited', 'TIMER_FIRED'],
     ['output-delivered', 'WORKFLOW_EXECUTION_COMPLETED'],
     ['output-refused', 'ACTIVITY_TASK_FAILED'],
