@@ -9,18 +9,6 @@ import { heartbeating } from './failures.ts';
 /** The work stops soon after `signal` does; what is left is for the next time. */
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
-export interface HousekeepingDependencies {
-  chores: Record<Chore, Work>;
-  meters: Pick<Meters, 'chores'>;
-  /** Takes out of Temporal's lists what nobody looks for. @param runId an execution of housekeeping that is over */
-  tidy: (runId: string | undefined) => Promise<void>;
-  log: Log;
-  /** A chore that has an activity of its own. */
-  alone?: Patience;
-  /** A chore among others. */
-  together?: Patience;
-}
-
 /** A chore is asked to stop at the first time and given up at the second; both lie before the end of its activity. */
 export interface Patience {
   stopMs: number;
@@ -28,6 +16,18 @@ export interface Patience {
 }
 const ALONE: Patience = { stopMs: 15_000, giveUpMs: 25_000 };
 const TOGETHER: Patience = { stopMs: 1_000, giveUpMs: 3_000 };
+
+export interface HousekeepingDependencies {
+  chores: Record<Chore, Work>;
+  meters: Pick<Meters, 'chores'>;
+  /** Takes out of Temporal's lists what nobody looks for. @param runId an execution of housekeeping that is over */
+  tidy: (runId: string | undefined) => Promise<void>;
+  log: Log;
+  /** With a chore that has an activity of its own. */
+  alone?: Patience;
+  /** With one of several chores of an activity. */
+  together?: Patience;
+}
 
 export const createHousekeepingActivities = (deps: HousekeepingDependencies) => {
   const { chores, meters, tidy, log, alone = ALONE, together = TOGETHER } = deps;

@@ -5,6 +5,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { present } from '../../src/platform/core/present.ts';
+import { queueName } from '../../src/platform/temporal/task-queues.ts';
+import { HOUSEKEEPER, type HousekeeperInput } from '../../workflows/housekeeper/messages.ts';
 import { recordStatements, type Statement } from '../support/database/statements.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { agentStep, gateStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
@@ -182,4 +184,39 @@ test('a webhook', async () => {
   });
   expect(counts).toEqual([2, 16]);
   expect(await historyOf(`webhook-${delivery}`)).toEqual(ONE_ACTIVITY);
+});
+
+const HOUR_MS = 3_600_000;
+
+/** Housekeeping has one round, and is ended. */
+async function quietRound(workflowId: string): Promise<void> {
+  const { workflow } = service.runtime.temporal.client;
+  const rhythm = { choresMs: HOUR_MS, credentialsMs: HOUR_MS, isMetered: false };
+  const dueInMs = { checkCredentials: HOUR_MS, enforceRetention: HOUR_MS };
+  const args: [HousekeeperInput] = [{ rhythm, dueInMs }];
+  const taskQueue = queueName(service.runtime.config, 'orchestration');
+  await workflow.start(HOUSEKEEPER, { workflowId, taskQueue, args });
+  await eventually(async () => expect(await historyOf(workflowId)).toMatchObject({ activityTaskCompleted: 2 }));
+  await handle(workflowId).terminate();
+}
+
+// Guards: what a service without work does each quarter of a minute: one activity, whatever the number of chores.
+test('a round of housekeeping that finds nothing to do', async () => {
+  let rounds = 0;
+  const [name, counts] = await least(async (count) => {
+    const workflowId = `${service.runtime.config.TASK_QUEUE_PREFIX}quiet-${rounds++}`;
+    return [workflowId, [await count(() => quietRound(workflowId))]];
+  });
+  // And three for each workspace whose schedules have their turn.
+  expect(counts).toEqual([23]);
+  expect(await historyOf(name)).toEqual({
+    // Of it one tidies up behind the execution before.
+    activityTaskCompleted: 2,
+    activityTaskScheduled: 2,
+    activityTaskStarted: 2,
+    markerRecorded: 1,
+    timerStarted: 1,
+    workflowExecutionStarted: 1,
+    workflowExecutionTerminated: 1,
+  });
 });

@@ -104,7 +104,7 @@ export async function housekeeper(input: HousekeeperInput): Promise<void> {
       dueInMs[duty] = leftMs > 0 ? Math.min(leftMs, everyMs) : everyMs;
     }
     // One that has failed is by itself until it ends well.
-    const together = isTogether ? due.filter((duty) => isChore(duty)).filter((chore) => !failed.has(chore)) : [];
+    const together = isTogether ? due.filter(isChore).filter((chore) => !failed.has(chore)) : [];
     if (together.length > 0) beginTogether(together);
     due.filter((duty) => !together.some((chore) => chore === duty)).forEach(begin);
     const [since, now] = [rhythm, Date.now()];

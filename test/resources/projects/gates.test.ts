@@ -250,7 +250,8 @@ describe('a webhook gate', () => {
   // a later decision of a person takes effect.
   test('does not wake a stopped project by its time', async () => {
     await makeTemplate(acme, 'clock', [
-      gated('webhook', { on_reject: 'rework', expires_in_s: 2 }),
+      // On a busy machine it may end before the other phase has failed, and then once more.
+      gated('webhook', { on_reject: 'rework', expires_in_s: 4 }),
       phaseSpec('broken', [
         gateStep('when', 'human'),
         agentStep('write', { instructions: '[[fail-status:400]]', max_attempts: 1 }),
@@ -261,12 +262,13 @@ describe('a webhook gate', () => {
     await (await untilGate(acme, id, 'broken', 'when')).approve();
     expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
     await eventually(async () => {
-      expect((await gateEvents(id)).filter(({ topic }) => topic === 'gate_resolved')).toHaveLength(2);
+      const resolved = (await gateEvents(id)).filter(({ topic }) => topic === 'gate_resolved');
+      expect(resolved.length).toBeGreaterThanOrEqual(2);
     });
     expect(await projectOf(acme, id)).toMatchObject({ status: 'paused', pause_reason: 'subtask_failed' });
     expect((await command(acme, id, 'resume')).status).toBe(200);
     // Nobody attends: after three times it is over with that, too.
-    expect(await untilProject(acme, id, 'paused', 30_000)).toMatchObject({ pause_reason: 'gate_expired' });
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'gate_expired' });
     expect((await triesOf(acme, id, 'text', 'write')).length).toBeLessThanOrEqual(4);
     await command(acme, id, 'abandon');
   });
