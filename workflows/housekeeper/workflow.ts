@@ -74,7 +74,7 @@ export async function housekeeper(input: HousekeeperInput): Promise<void> {
 
   function beginTogether(chores: readonly Chore[]): void {
     for (const chore of chores) underWay.add(chore);
-    doTogether({ chores })
+    void doTogether({ chores })
       .catch(() => ({ left: chores }))
       .then(({ left }) => {
         for (const chore of chores) underWay.delete(chore);
