@@ -214,8 +214,10 @@ test('a round of housekeeping that finds nothing to do', async () => {
     activityTaskCompleted: 2,
     activityTaskScheduled: 2,
     activityTaskStarted: 2,
+    // A patch is a marker and an attribute, once an execution.
     markerRecorded: 1,
     timerStarted: 1,
+    upsertWorkflowSearchAttributes: 1,
     workflowExecutionStarted: 1,
     workflowExecutionTerminated: 1,
   });
