@@ -50,8 +50,7 @@ front.listen(Number(port), '127.0.0.1', () => {
 const UPKEEP_MS = 60_000;
 let isUsed = false;
 const upkeep = setInterval(() => {
-  // Between two statements of a transaction it would be a part of it.
-  if (!isUsed || db.isInTransaction()) return;
+  if (!isUsed) return;
   isUsed = false;
   void keepUp(db).catch(() => {});
 }, UPKEEP_MS);

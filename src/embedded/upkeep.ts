@@ -8,12 +8,12 @@ import { messages, protocol, type PGlite } from '@electric-sql/pglite';
 const isMuch = (rows: string, least: number, share: number) => `${rows} > ${least} + ${share} * greatest(reltuples, 0)`;
 
 const DUE = `
-  select t.relid::regclass::text as name,
-    ${isMuch('n_dead_tup', 50, 0.2)} or ${isMuch('n_ins_since_vacuum', 1_000, 0.2)} as "isVacuumed"
-  from pg_stat_user_tables t join pg_class c on c.oid = t.relid
-  where ${isMuch('n_mod_since_analyze', 50, 0.1)} or ${isMuch('n_dead_tup', 50, 0.2)}
-    or ${isMuch('n_ins_since_vacuum', 1_000, 0.2)}
-  order by 1`;
+  select name, "isVacuumed" from (
+    select t.relid::regclass::text as name, ${isMuch('n_mod_since_analyze', 50, 0.1)} as "isChanged",
+      ${isMuch('n_dead_tup', 50, 0.2)} or ${isMuch('n_ins_since_vacuum', 1_000, 0.2)} as "isVacuumed"
+    from pg_stat_user_tables t join pg_class c on c.oid = t.relid
+  ) tables
+  where "isChanged" or "isVacuumed" order by name`;
 
 type Engine = Pick<PGlite, 'runExclusive' | 'isInTransaction' | 'execProtocolStream'>;
 

@@ -106,7 +106,7 @@ export async function housekeeper(input: HousekeeperInput): Promise<void> {
     // One that has failed is by itself until it ends well.
     const together = isTogether ? due.filter(isChore).filter((chore) => !failed.has(chore)) : [];
     if (together.length > 0) beginTogether(together);
-    due.filter((duty) => !together.some((chore) => chore === duty)).forEach(begin);
+    for (const duty of due) if (!underWay.has(duty)) begin(duty);
     const [since, now] = [rhythm, Date.now()];
     const waitMs = Math.min(...duties.map(([duty]) => dueInMs[duty] ?? 0));
     const isInTime = !(await condition(() => rhythm !== since, waitMs));
