@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
+import { doBehind } from '../../support/database/locks.ts';
 import { inboxFaults } from '../../support/database/inbox-oracle.ts';
 import { dispatch, endsOf, eventsOf, tool, typesOf } from '../../support/fixtures/runs.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -118,6 +119,20 @@ test('ends with its run', async () => {
   expect(await acme.waitForRun(runId)).toMatchObject({ status: 'cancelled' });
   expect(await detailOf(acme, wait.id)).toMatchObject({ status: 'settled', answer: null });
   expect(await answer(acme, wait, { answer: 'done' })).toMatchObject({ status: 409 });
+});
+
+// Guards: two that find the same call lost at one moment both have the person asked, and neither refuses the call.
+test('is asked about by two at once', async () => {
+  const runId = await posts('held-twice');
+  await eventually(() => expect(timesAt('held-twice')).toBe(1));
+  const { runs } = service.services.stores;
+  const ask = () => runs.askOrRefuse({ runId, callId: 'call_1_0', tool: 'http_request' });
+  expect(await doBehind(service.runtime.db, ask, ask)).toBe(true);
+  const wait = await untilWait(acme, { run_id: runId });
+  expect(await detailOf(acme, wait.id)).toMatchObject({ status: 'open' });
+  expect(await resultOf(runId)).toBeUndefined();
+  await acme.cp('POST', `/v1/runs/${runId}/cancel`);
+  expect(await acme.waitForRun(runId)).toMatchObject({ status: 'cancelled' });
 });
 
 /** As after Temporal was set up anew. */

@@ -1,14 +1,8 @@
 /** Manifests over HTTP: what is planned, what is written, and that it is all of it or nothing. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import {
-  call,
-  eventually,
-  sessionFor,
-  startTestService,
-  type Tenant,
-  type TestService,
-} from '../../support/service/service.ts';
+import { untilWaiting } from '../../support/database/locks.ts';
+import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;
@@ -62,13 +56,7 @@ describe('applying', () => {
         both.push(apply([agent('both', { description }), agent('other', { description })]));
       }
       // Both have planned, and wait to write.
-      await eventually(async () => {
-        // A transaction sees of other sessions what it saw when it first looked.
-        await db.rows(sql`select pg_stat_clear_snapshot()`);
-        const [waiting] = await db.rows<{ n: number }>(sql`
-          select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-        expect(waiting?.n).toBe(2);
-      });
+      await untilWaiting(db, 2);
     });
     const answers = await Promise.all(both);
     // Whoever comes second finds another state than it has planned for.

@@ -1,6 +1,7 @@
 /** /v1/run-artifacts: what runs saved, by run, by agent and by id, and the way to its bytes. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
+import { doBehind } from '../../support/database/locks.ts';
 import { tool } from '../../support/fixtures/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -53,6 +54,29 @@ test('lists the files of the workspace', async () => {
   expect(await names(`?agent=writer&run_id=${otherRunId}`)).toEqual([]);
   const { run_id: idle } = await tenant.run({ agent: 'writer', prompt: 'Save nothing.' });
   expect(await list(`?run_id=${idle}`)).toEqual({ data: [], meta: { total: 0, limit: 50, offset: 0 } });
+});
+
+// Guards: a call that two attempts carry out at one moment leaves one file, of which both tell.
+test('saves one file for a call, also for two at once', async () => {
+  const { runs } = service.services.stores;
+  const artifact = {
+    runId,
+    customerId: tenant.caller.customerId,
+    callId: 'call_9_0',
+    filename: 'twice.md',
+    contentType: 'text/markdown',
+    sizeBytes: 1,
+    sha256: 'e3b0',
+    fileKey: 'runs/twice',
+  };
+  const [id, otherId] = [newUuid(), newUuid()];
+  const given = await doBehind(
+    service.runtime.db,
+    () => runs.recordArtifact({ ...artifact, id }),
+    () => runs.recordArtifact({ ...artifact, id: otherId }),
+  );
+  expect(given).toBe(id);
+  expect((await list(`?run_id=${runId}`)).meta.total).toBe(3);
 });
 
 // Guards: an unknown run or file, well-formed or not, is a 404; a bad page is a 422; neither is a 500.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { doBehind } from '../../support/database/locks.ts';
 import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { dispatch, endsOf, eventsOf, rowOf, tool, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
@@ -102,6 +103,27 @@ test('cancelled by many at once', async () => {
     else expect({ status, body }).toEqual({ status: 409, body: { detail: 'run_not_in_flight' } });
   }
   expect(endsOf(await typesOf(acme, runId))).toEqual(['run_cancelled']);
+});
+
+// Guards: whose end is being recorded while the run is cancelled is answered with that end, and not with what the run was
+// before: both ends wait for its row, and see it only when they have it.
+test.each([
+  [{ status: 'cancelled' as const }, 'run_cancelled', 200],
+  [{ status: 'succeeded' as const, output: 'It is done.' }, 'run_completed', 409],
+])('while an end is recorded: %p', async (end, event, code) => {
+  const runId = await dispatch(acme, { agent: 'assistant', prompt: '[[sleep:60000]]' });
+  await untilStatus(acme, runId, 'running');
+  const { runs } = service.services.stores;
+  // That of the workflow waits, and that of the request.
+  const answer = await doBehind(
+    service.runtime.db,
+    () => runs.endRun(runId, end),
+    () => cancel(runId),
+    2,
+  );
+  expect(answer).toMatchObject({ status: code });
+  expect(await rowOf(acme, runId)).toMatchObject({ last_status: end.status });
+  expect(endsOf(await typesOf(acme, runId))).toEqual([event]);
 });
 
 // Guards: cancelling a run that has ended changes nothing.

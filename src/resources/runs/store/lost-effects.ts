@@ -26,7 +26,7 @@ export async function askOrRefuse(db: Database, call: LostCall): Promise<boolean
     payload: { call_id: callId, tool, outcome: 'unknown' },
   };
   // Calls come before their run and waits after it, as in every statement that locks several of them.
-  const [asked] = await db.rows<{ isAsked: boolean }>(sql`
+  const lost = await db.rows(sql`
     with lost as (
       update run_tool_calls c set lost_at = now() from runs r
       where c.run_id = ${runId} and c.call_id = ${callId} and c.status = 'pending' and c.lost_at is null
@@ -37,12 +37,18 @@ export async function askOrRefuse(db: Database, call: LostCall): Promise<boolean
       update runs set ${countEvents([event])}
       where id in (select run_id from lost) and status = 'running' returning id, customer_id
     ), noted as (${insertEvents(sql`told`, [event])})
-    select exists (select from lost) or exists (
-      select from run_tool_calls
-      where run_id = ${runId} and call_id = ${callId} and status = 'pending' and lost_at is not null) as "isAsked"`);
-  if (asked?.isAsked) return true;
+    select 1 from lost`);
+  if (lost.length > 0 || (await isAskedAlready(db, call))) return true;
   await refuseToolCall(db, call, OUTCOME_UNKNOWN);
   return false;
+}
+
+/** A statement of its own: that which asks does not see what it waited for. */
+async function isAskedAlready(db: Database, { runId, callId }: LostCall): Promise<boolean> {
+  const rows = await db.rows(sql`
+    select from run_tool_calls
+    where run_id = ${runId} and call_id = ${callId} and status = 'pending' and lost_at is not null`);
+  return rows.length > 0;
 }
 
 /** Tells whether the run need not wait for the answer any longer. */

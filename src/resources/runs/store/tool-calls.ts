@@ -117,18 +117,14 @@ export interface NewArtifact {
 
 /** Records one artifact for a tool call, however often it is repeated. @returns the id of the first */
 export async function recordArtifact(db: Database, artifact: NewArtifact): Promise<string> {
-  const { id } = first(
-    await db.rows<{ id: string }>(sql`
-    with added as (
-      insert into run_artifacts (id, customer_id, run_id, call_id, agent, filename, content_type, size_bytes, sha256,
-        file_key)
-      values (${artifact.id}, ${artifact.customerId}, ${artifact.runId}, ${artifact.callId},
-        (select agent from runs where id = ${artifact.runId}), ${artifact.filename}, ${artifact.contentType},
-        ${artifact.sizeBytes}, ${artifact.sha256}, ${artifact.fileKey})
-      on conflict (run_id, call_id) do nothing returning id
-    )
-    select id from added union all
-    select id from run_artifacts where run_id = ${artifact.runId} and call_id = ${artifact.callId} limit 1`),
-  );
-  return id;
+  const { runId, callId } = artifact;
+  const [added] = await db.rows<{ id: string }>(sql`
+    insert into run_artifacts (id, customer_id, run_id, call_id, agent, filename, content_type, size_bytes, sha256, file_key)
+    values (${artifact.id}, ${artifact.customerId}, ${runId}, ${callId}, (select agent from runs where id = ${runId}),
+      ${artifact.filename}, ${artifact.contentType}, ${artifact.sizeBytes}, ${artifact.sha256}, ${artifact.fileKey})
+    on conflict (run_id, call_id) do nothing returning id`);
+  if (added) return added.id;
+  return first(
+    await db.rows<{ id: string }>(sql`select id from run_artifacts where run_id = ${runId} and call_id = ${callId}`),
+  ).id;
 }

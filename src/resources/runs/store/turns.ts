@@ -12,10 +12,8 @@ import { outboxCtes } from '../../webhook-subscriptions/store/outbox.ts';
 import {
   announcesItsEnd,
   errorText,
-  isTerminal,
   TERMINAL_EVENT,
   type RunError,
-  type RunStatus,
   type SystemContent,
   type TerminalStatus,
 } from '../model.ts';
@@ -234,30 +232,27 @@ export interface RecordedEnd {
 
 /** Ends a run in flight. One that has ended already keeps its end, which is then the answer. */
 export async function endRun(db: Database, runId: string, end: RunEnd): Promise<RecordedEnd | undefined> {
-  const [run] = await db.rows<EndingRun & { status: RunStatus; isHolding: boolean }>(sql`
+  const [run] = await db.rows<EndingRun & { isHolding: boolean }>(sql`
     select id, customer_id as "customerId", parent_run_id as "parentRunId", attempt_id as "attemptId", agent,
-      conversation, status, exists (select 1 from cost_reservations c where c.run_id = runs.id) as "isHolding"
+      conversation, exists (select 1 from cost_reservations c where c.run_id = runs.id) as "isHolding"
     from runs where id = ${runId}`);
   if (!run) return undefined;
   const event = endEvent(end);
-  const outcome = first(
-    await db.rows<AfterRun & { status: TerminalStatus; isRecorded: boolean }>(sql`
+  const [after] = await db.rows<AfterRun>(sql`
     with ended as (
       update runs set started_at = coalesce(started_at, now()), ${endColumns(end)} ${countEvents([event])}
       where id = ${runId} and status in ('queued', 'running') returning id, customer_id
     ), events as (${insertEvents(sql`ended`, [event])})
     ${announce(sql`ended`, run, end)}
-    select case when exists (select 1 from ended) then ${end.status}::run_status else r.status end as status,
-      exists (select 1 from ended) as "isRecorded", ${afterColumns(run)}
-    from runs r where r.id = ${runId}`),
-  );
+    select ${afterColumns(run)} from ended`);
   const { agent } = run;
-  const { status, isRecorded, ...after } = outcome;
   // A cancelled run's call may still be under way; what it holds is given back when it returns.
   if (run.isHolding && end.status !== 'cancelled') await release(db, runId);
-  // An earlier attempt recorded the end and may have died before it started what follows, so that is named again.
-  if (isTerminal(run.status)) return { status: run.status, agent, isRecorded, after: await loadAfterRun(db, run) };
-  return { status, agent, isRecorded, after };
+  if (after) return { status: end.status, agent, isRecorded: true, after };
+  // The end that won was perhaps recorded while the statement above waited for its row, and it is only a later statement
+  // that sees it. Its owner may have died before it started what follows, so that is named again.
+  const [over] = await db.rows<{ status: TerminalStatus }>(sql`select status from runs where id = ${runId}`);
+  return over && { status: over.status, agent, isRecorded: false, after: await loadAfterRun(db, run) };
 }
 
 /** @returns what the recorded end of a run set off, for an activity that is repeated after the end was recorded */
