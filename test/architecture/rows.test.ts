@@ -1,6 +1,7 @@
 /**
- * The check that runs when the whole suite is over (`test/support/rows`): what raw SQL gave, as it was recorded, against the
- * types that the product says its rows have. Here it judges lines of which it is known what is wrong with them.
+ * The checks that run when the whole suite is over (`test/support/rows`): what raw SQL gave, as it was recorded, against the
+ * types that the product says its rows have, and whether it can be what was before. Here they judge lines of which it is
+ * known what is wrong with them.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,11 +10,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadModule } from 'libpg-query';
 import { openTestDatabase, type TestDatabase } from '../support/database/database.ts';
 import { inherited } from '../support/processes/inherited.ts';
-import { checkRows, readFacts } from '../support/rows/check.ts';
+import { checkRows, readFacts, readWritings } from '../support/rows/check.ts';
 import { describeValue } from '../support/rows/describe.ts';
 import type { Fact } from '../support/rows/record.ts';
+import { checkWritings, staleReads } from '../support/rows/stale.ts';
 
 const FILE = 'src/lines.ts';
 const DECLARATIONS = `
@@ -23,16 +26,18 @@ const DECLARATIONS = `
   declare const runs: { status: PgColumn };`;
 const [TEXT, INT, JSONB] = [25, 23, 3802];
 
-/** Asks the database once by each of the two ways, in a process of its own: the embedded one has a single connection. */
+/** Asks the database once by each of the two ways, and writes once, in a process of its own: the embedded one has a single connection. */
 const ASKING = `
   import { createDatabase } from './src/platform/db/client.ts';
   import { createCustomerStore } from './src/resources/customers/store.ts';
   import { makeWorkspace } from './test/support/fixtures/workspaces.ts';
   import { statsOfLastDay } from './src/resources/runs/store/queries.ts';
+  import { noteEvents } from './src/resources/runs/store/turns.ts';
   const db = createDatabase({ url: process.env.DATABASE_URL, poolSize: 1 });
   await makeWorkspace(db, 'acme');
   await createCustomerStore(db).list(undefined, {}, { limit: 10, offset: 0 });
   await statsOfLastDay(db, 'acme');
+  await noteEvents(db, 'none', [{ key: 'a', type: 'tool_call' }]);
   await db.close();`;
 
 /** The faults of one line, of which the values of these columns were seen. */
@@ -109,6 +114,62 @@ test.each<[string, string, unknown, RegExp | undefined]>([
   expect(faults).toEqual(fault ? [expect.stringMatching(fault)] : []);
 });
 
+describe('a statement that writes', () => {
+  beforeAll(() => loadModule());
+
+  // Guards: an answer that was true before somebody else's change, for which the statement waited, is found in whatever form.
+  test.each<[string, string, string[]]>([
+    [
+      'as the status of a run that another had ended',
+      `with ended as (update runs set status = 'failed' where id = $1 and status = 'running' returning id)
+       select exists (select from ended), r.status from runs r where r.id = $1`,
+      ['runs r'],
+    ],
+    [
+      'as the row that another had inserted',
+      `with added as (insert into files (id) values ($1) on conflict do nothing returning id)
+       select id from added union all select id from files where id = $1`,
+      ['files'],
+    ],
+    ['in what it returns', `delete from runs where id = $1 returning (select count(*) from runs)`, ['runs']],
+    [
+      'through a query between',
+      `with gone as (delete from runs where id = $1), left_over as (select id from runs) select id from left_over`,
+      ['runs'],
+    ],
+    [
+      'or with what it wrote itself, and with other tables',
+      `with ended as (update runs set status = 'failed' where id = $1 returning id)
+       select e.id, a.slug from ended e join agents a on true`,
+      [],
+    ],
+    [
+      'or with a row that it has locked',
+      `with before as (select id from runs where id = $1 for update),
+       moved as (update runs set n = n + 1 where id in (select id from before) returning id) select id from moved`,
+      [],
+    ],
+    ['or writes nothing', `with r as (select id from runs) select id from runs join r using (id)`, []],
+  ])('answers %s', (_, text, tables) => {
+    expect(staleReads(text)).toEqual(tables);
+  });
+
+  // Guards: it is said where it is, once, and not of what has a reason; a reason that nothing needs any more is said, too.
+  test('is told of with its place', () => {
+    const text = `with ended as (update runs set n = 1) select id from runs`;
+    const [other, turns] = ['src/other.ts:3:4', 'src/resources/runs/store/turns.ts:1:2'];
+    const next = `with ended as (update runs set n = 1) select id from runs later`;
+    const writings = [other, other, turns].map((place) => ({ place, text }));
+    expect(checkWritings([...writings, { place: turns, text: next }])).toEqual([
+      expect.stringMatching(/^src\/other\.ts:3:4: it writes runs and answers from it \(runs\) as it was before/),
+      expect.stringMatching(/^src\/resources\/runs\/store\/turns\.ts:1:2: it writes runs/),
+    ]);
+    const unused = checkWritings([{ place: turns, text: next }], { all: true });
+    expect(unused).toContainEqual(expect.stringContaining('turns.ts: runs earlier'));
+    expect(unused).not.toContainEqual(expect.stringContaining('turns.ts: runs later'));
+  });
+});
+
 describe('the record', () => {
   let database: TestDatabase;
   let folder: string;
@@ -136,5 +197,9 @@ describe('the record', () => {
     expect(columns).toContainEqual(expect.objectContaining({ column: 'archivedAt', type: 'null' }));
     const fragments = facts.filter(({ place }) => place === 'coalesce(sum(\u0000costUsd), 0)::text');
     expect(fragments).toContainEqual(expect.objectContaining({ type: '"0"' }));
+    expect(readWritings(folder)).toContainEqual({
+      place: expect.stringMatching(/^src\/resources\/runs\/store\/turns\.ts:\d+:\d+$/),
+      text: expect.stringMatching(/insert into/i),
+    });
   });
 });

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { chargeOf } from '../../../src/resources/billing/model.ts';
 import { routerKeyOwner } from '../../../src/resources/billing/model-router/store.ts';
 import { routerKeys } from '../../../src/resources/billing/table.ts';
+import { doBehind } from '../../support/database/locks.ts';
 import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { confirmed } from '../../support/service/otp.ts';
 import {
@@ -355,6 +356,16 @@ describe('the record of a turn', () => {
     ).toEqual({ budgetId: `wallet:${acme.caller.customerId}`, freeUsd: '1.00000000' });
     await runs.endRun(runId, { status: 'failed' });
     expect([await balance(), await heldBy()]).toEqual([2_000_000, { held: 0, spent: 0 }]);
+    await acme.cp('POST', `/v1/runs/${runId}/cancel`);
+  });
+
+  // Guards: two attempts of one turn at one moment hold its money once, and neither takes the other's hold for a short wallet.
+  test('a turn that is held by two at once is held once', async () => {
+    const runId = await inCall();
+    const { wallet, ...turn } = reservation(runId, 2);
+    const hold = () => service.services.stores.runs.reserve({ ...turn, wallet: { ...wallet, micros: 900_000 } });
+    expect(await doBehind(service.runtime.db, hold, hold)).toBeUndefined();
+    expect(await heldBy()).toEqual({ held: 1.9, spent: 0 });
     await acme.cp('POST', `/v1/runs/${runId}/cancel`);
   });
 });

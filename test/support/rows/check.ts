@@ -3,14 +3,16 @@
  * `db.rows<Row>(...)` and fragments in queries of the builder, sql<Type>`...`. Both are assertions to the compiler, which
  * knows nothing of the database; here it is asked whether the types of the values that came can be assigned to them.
  *
- * `node test/support/rows/check.ts <folder> [--all]` prints what is wrong. With `--all` also the places that nothing ran.
+ * `node test/support/rows/check.ts <folder> [--all]` prints what is wrong, also what `stale.ts` finds. With `--all` also the places that nothing ran.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadModule } from 'libpg-query';
 import ts from 'typescript';
 import { itemAt, present } from '../../../src/platform/core/present.ts';
-import { HOLE, type Fact } from './record.ts';
+import { FILES, HOLE, type Fact } from './record.ts';
+import { checkWritings, type Writing } from './stale.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** No such file: the types of the values seen, as the compiler is told them. */
@@ -220,14 +222,21 @@ const columnNamed = (node: ts.Expression, checker: ts.TypeChecker): string =>
     ? node.name.text
     : '';
 
-export const readFacts = (folder: string): Fact[] =>
+export const readFacts = (folder: string) => readLines<Fact>(folder, 'facts');
+export const readWritings = (folder: string) => readLines<Writing>(folder, 'writings');
+
+const readLines = <T>(folder: string, kind: keyof typeof FILES): T[] =>
   readdirSync(folder)
+    .filter((name) => name.endsWith(FILES[kind]))
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Fact);
+    .map((line) => JSON.parse(line) as T);
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const faults = checkRows(readFacts(itemAt(process.argv, 2)), { all: process.argv.includes('--all') });
+  await loadModule();
+  const folder = itemAt(process.argv, 2);
+  const all = process.argv.includes('--all');
+  const faults = [...checkRows(readFacts(folder), { all }), ...checkWritings(readWritings(folder), { all })];
   for (const fault of faults) process.stdout.write(`${fault}\n`);
   process.exitCode = faults.length > 0 ? 1 : 0;
 }

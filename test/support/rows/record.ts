@@ -1,6 +1,7 @@
 /**
  * Records what the product's raw SQL gives: of each place that runs a statement the columns with the types of their values,
- * each written as a type of TypeScript, for `check.ts` to hold against the type that the place says its rows have.
+ * each written as a type of TypeScript, for `check.ts` to hold against the type that the place says its rows have. Of
+ * statements that write it records the text, for `stale.ts`.
  */
 import { appendFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -12,6 +13,7 @@ import { PgColumn, PgDatabase } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
 import { present } from '../../../src/platform/core/present.ts';
 import { describeValue } from './describe.ts';
+import type { Writing } from './stale.ts';
 
 /** One thing learnt, as one line of JSON. */
 export interface Fact {
@@ -27,6 +29,9 @@ export interface Fact {
 /** Where a fragment's parameters were. */
 export const HOLE = '\u0000';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** Ends of the names of files, by what is in them. */
+export const FILES = { facts: '.rows.jsonl', writings: '.writings.jsonl' } as const;
+const WRITES = /\b(insert into|update|delete from)\b/i;
 /** Of one column: so many different texts are no enumeration, and so many different objects show what there is to see. */
 const MAX_TYPES = 100;
 /** Rows are alike: after so many values of a column no more objects are taken apart. */
@@ -34,8 +39,9 @@ const MAX_OBJECTS = 400;
 
 /** From now on, in this process; into files of `folder`. */
 export function recordRows(folder: string): void {
-  const file = join(folder, `${process.pid}-${threadId}.jsonl`);
+  const fileOf = (kind: keyof typeof FILES) => join(folder, `${process.pid}-${threadId}${FILES[kind]}`);
   const columns = new Map<string, Column>();
+  const texts = new Set<string>();
   let news: Fact[] = [];
 
   const columnOf = (place: string, column: string, oid: number): Column => {
@@ -48,8 +54,14 @@ export function recordRows(folder: string): void {
     return made;
   };
   const write = () => {
-    if (news.length > 0) appendFileSync(file, news.map((fact) => `${JSON.stringify(fact)}\n`).join(''));
+    if (news.length > 0) appendFileSync(fileOf('facts'), news.map((fact) => `${JSON.stringify(fact)}\n`).join(''));
     news = [];
+  };
+
+  const noteWriting = (writing: Writing) => {
+    if (!WRITES.test(writing.text) || texts.has(writing.text)) return;
+    texts.add(writing.text);
+    appendFileSync(fileOf('writings'), `${JSON.stringify(writing)}\n`);
   };
 
   const { execute } = PgDatabase.prototype;
@@ -57,6 +69,7 @@ export function recordRows(folder: string): void {
     const raw = execute.call(this, query);
     const place = placeOfCaller(PgDatabase.prototype.execute);
     if (place === undefined) return raw;
+    noteWriting({ place, text: raw.getQuery().sql });
     const run = raw.execute as () => Promise<pg.QueryResult<Record<string, unknown>>>;
     raw.execute = async () => {
       const result = await run();

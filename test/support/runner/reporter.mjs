@@ -1,7 +1,7 @@
 /**
  * Prints the closing line `N passed, N failed, N skipped`, which tools can read whatever the runner is. Where
- * `CI=true`, a skipped test fails the run, because nobody would notice there what was not tested. Raw SQL whose rows do
- * not have their declared type fails it too, once all tests have run (`../rows`).
+ * `CI=true`, a skipped test fails the run, because nobody would notice there what was not tested. Raw SQL whose rows
+ * do not have their declared type, or are what was before, fails it too, once all tests have run (`../rows`).
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -34,8 +34,7 @@ export default class ClosingLine {
   }
 
   getLastError() {
-    if (this.#rows !== '')
-      return new Error(`Raw SQL whose rows are not of the type that they are given:\n${this.#rows}`);
+    if (this.#rows !== '') return new Error(`Raw SQL whose rows are not what they are said to be:\n${this.#rows}`);
     const wrongly = this.#skipped.filter((name) => !MAY_BE_SKIPPED.test(name));
     if (process.env.CI !== 'true' || wrongly.length === 0) return undefined;
     return new Error(`Skipped, which may not be where CI=true:\n${wrongly.map((name) => `  ${name}`).join('\n')}`);

@@ -31,17 +31,27 @@ export interface Reservation {
  * into is empty.
  * @returns the budget that has too little left, or undefined when all have enough and the amount is held
  */
-export async function reserve(
+export async function reserve(db: Database, reservation: Reservation): Promise<Short | undefined> {
+  if (reservation.budgetIds.length === 0 && !reservation.wallet) return undefined;
+  // What another attempt of this turn held while the statement waited for the budgets is seen only by a second one.
+  return (await tryToReserve(db, reservation)) && tryToReserve(db, reservation);
+}
+
+interface Short {
+  budgetId: string;
+  freeUsd: string;
+}
+
+async function tryToReserve(
   db: Database,
   { runId, turn, budgetIds, amountUsd, wallet }: Reservation,
-): Promise<{ budgetId: string; freeUsd: string } | undefined> {
-  if (budgetIds.length === 0 && !wallet) return undefined;
+): Promise<Short | undefined> {
   const walletId = wallet && walletBudgetId(wallet.customerId);
   const ids = sql`${sql.param([...budgetIds, ...(walletId ? [walletId] : [])])}::text[]`;
   const amount = wallet
     ? sql`case id when ${walletId} then ${wallet.micros}::numeric / ${USD_MICROS} else ${amountUsd}::numeric end`
     : sql`${amountUsd}::numeric`;
-  const [outcome] = await db.rows<{ short: { budgetId: string; freeUsd: string } | null }>(sql`
+  const [outcome] = await db.rows<{ short: Short | null }>(sql`
     with held as (
       select id, limit_usd - ${spentInPeriod(sql`budgets`)} - reserved_usd as free from budgets where id = any(${ids}) order by id for update
     ), before as (

@@ -116,10 +116,10 @@ const afterColumns = (run: EndingRun): SQL => sql`
   ${run.conversation === null ? sql`null::text` : nextOf(run.id)} as "nextRunId"`;
 
 const nextOf = (runId: string): SQL => sql`(
-  select e.id from runs e, runs r
-  where r.id = ${runId} and e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq > r.seq
-    and e.status in ('queued', 'running')
-  order by e.seq limit 1)`;
+  select later.id from runs later, runs earlier
+  where earlier.id = ${runId} and later.customer_id = earlier.customer_id and later.conversation = earlier.conversation
+    and later.seq > earlier.seq and later.status in ('queued', 'running')
+  order by later.seq limit 1)`;
 
 export interface TurnRecord {
   run: EndingRun & { budgetIds: readonly string[] };
