@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { present } from '../../src/platform/core/present.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import { queueName } from '../../src/platform/temporal/task-queues.ts';
 import { HOUSEKEEPER, type HousekeeperInput } from '../../workflows/housekeeper/messages.ts';
 import { recordStatements, type Statement } from '../support/database/statements.ts';
@@ -71,6 +71,14 @@ async function historyOf(workflowId: string): Promise<Record<string, number>> {
   return counts;
 }
 
+/** Whether whoever started it got its first task with the answer, and not by way of a queue, and has done it. */
+async function isStartedEagerly(workflowId: string): Promise<boolean> {
+  const events = present((await handle(workflowId).fetchHistory()).events);
+  // A task that the connection did not hand to its worker is lost, and the workflow stands still for ten seconds.
+  const isLost = events.some((event) => event.workflowTaskTimedOutEventAttributes);
+  return !isLost && first(events).workflowExecutionStartedEventAttributes?.eagerExecutionAccepted === true;
+}
+
 const ONE_ACTIVITY = {
   activityTaskCompleted: 1,
   activityTaskScheduled: 1,
@@ -84,7 +92,8 @@ async function dispatch(): Promise<string> {
   return body.run_id;
 }
 
-// Guards: accepting a run is two statements, the key and the row; doing it is three, and one activity.
+// Guards: accepting a run is two statements, the key and the row; doing it is three, and one activity, without a round trip to
+// begin.
 test('a run', async () => {
   const [run, counts] = await least(async (count) => {
     let id = '';
@@ -93,6 +102,7 @@ test('a run', async () => {
   });
   expect(counts).toEqual([2, 3]);
   expect(await historyOf(`run-${run}`)).toEqual(ONE_ACTIVITY);
+  expect(await isStartedEagerly(`run-${run}`)).toBe(true);
 });
 
 /** Runs a project to its gate, approves it, and waits for its end. @returns its id */
@@ -117,6 +127,7 @@ test('a project of two phases, three steps and a gate', async () => {
     return [made, [all]];
   });
   expect(counts).toEqual([68]);
+  expect(await isStartedEagerly(`project-${id}`)).toBe(true);
   expect(await historyOf(`project-${id}`)).toEqual({
     childWorkflowExecutionCompleted: 2,
     childWorkflowExecutionStarted: 2,

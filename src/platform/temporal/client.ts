@@ -5,10 +5,17 @@
 import { Client, type ConnectionLike } from '@temporalio/client';
 import { IllegalStateError, type DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  Runtime,
+  type LogEntry,
+  type NativeConnection,
+} from '@temporalio/worker';
 import type { Log } from '../core/log.ts';
 import { tracingClient } from './observe.ts';
 import { dataConverterOf } from './payload-codec.ts';
+import { PunctualConnection, unpunctualEagerStarts } from './punctual.ts';
 import { sdkMetrics } from './sdk-metrics.ts';
 
 export interface Temporal {
@@ -51,12 +58,12 @@ export async function connectTemporal(
   const deadline = performance.now() + giveUpAfterMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 5_000)) {
     try {
-      const connection = await NativeConnection.connect(connectionOptions);
+      const connection = await PunctualConnection.connect(connectionOptions);
       const client = new Client({
         connection: connection as ConnectionLike,
         namespace,
         dataConverter,
-        interceptors: { workflow: [tracingClient] },
+        interceptors: { workflow: [tracingClient, unpunctualEagerStarts] },
       });
       const { address } = connectionOptions;
       const close = () => closeUnlessHeld(connection);

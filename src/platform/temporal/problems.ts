@@ -2,6 +2,7 @@
 import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { fieldsOf } from '../core/record.ts';
 import type { Temporal } from './client.ts';
+import { punctually } from './punctual.ts';
 import { causesOf } from '../core/causes.ts';
 import { Problem, PROBLEMS, type ProblemCode, type StructuredCode } from '../core/problem.ts';
 
@@ -11,13 +12,14 @@ import { Problem, PROBLEMS, type ProblemCode, type StructuredCode } from '../cor
 const DEADLINE_MS = 4_000;
 
 /**
- * Runs a Temporal call under the deadline of a route. On our own clock too: the connection applies its deadline to each
- * attempt and repeats a refused one for ten seconds.
+ * Runs Temporal calls under the deadline of a route, after which none is made any more. On our own clock too, for what
+ * `call` does between them.
  * @throws Problem runtime_unreachable when the frontend does not answer in time or at all
  */
 export async function withinDeadline<T>(temporal: Temporal, call: () => Promise<T>): Promise<T> {
   const { connection, answersWithinMs = DEADLINE_MS } = temporal;
-  const answer = connection.withDeadline(Date.now() + answersWithinMs, call);
+  const until = Date.now() + answersWithinMs;
+  const answer = punctually(until, () => connection.withDeadline(until, call));
   try {
     return await orAfter(answersWithinMs, answer, () => {
       throw new Problem('runtime_unreachable', undefined, new Error(`no answer in ${answersWithinMs} ms`));

@@ -268,7 +268,11 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
           workflowId: executionId(destroyWorkflowId(ref)),
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         }),
-      );
+      ).catch(async (error: unknown) => {
+        // It may be on its way still. What was answered with a 502 must not end a workspace whenever it arrives.
+        if (!isUnderWay) await store.forgoDestroying(ref);
+        throw error;
+      });
       await orAfter(patienceMs, handle.result(), () => {
         const message = 'it is still going on; ask again to wait on';
         throw new Problem('destroy_failed', { code: 'still_running', message });

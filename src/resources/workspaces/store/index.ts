@@ -299,6 +299,20 @@ export const createWorkspaceStore = (db: Database) => {
       return begun.length > 0;
     },
 
+    /** Skips the generation of a destruction that could not be begun, so that it cannot begin later either. */
+    async forgoDestroying({ customerId, generation }: WorkspaceRef): Promise<void> {
+      await db.orm
+        .update(workspaces)
+        .set({ generation })
+        .where(
+          and(
+            eq(workspaces.customerId, customerId),
+            eq(workspaces.generation, generation - 1),
+            isNull(workspaces.destroyingSince),
+          ),
+        );
+    },
+
     async recordDestroyFailed(ref: WorkspaceRef, error: { code: string; message: string }): Promise<void> {
       await db.orm
         .update(workspaces)

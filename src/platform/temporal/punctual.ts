@@ -1,0 +1,69 @@
+/**
+ * Calls that are not made any more once somebody was told that they failed. The SDK's connection repeats a refused call for
+ * ten seconds, whatever its deadline, so that what a route had answered with a 502 came true when Temporal was there again.
+ * Each request says that it is to be repeated; here it is made to say that it is not, and repeated until the deadline.
+ */
+import { defaultGrpcRetryOptions, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What the SDK hands to its native part: the call, and how it is made. */
+interface NativeRequest {
+  retry: boolean;
+  /** In milliseconds, of one attempt. */
+  timeout: number | null;
+}
+type Send = (request: NativeRequest) => Promise<unknown>;
+type SendRequest = (this: unknown, send: Send, ...call: unknown[]) => void;
+
+/** When calls must be over, on the clock of `Date.now()`. */
+const deadline = new AsyncLocalStorage<number>();
+
+/** Nothing that `call` asks of Temporal is sent after the deadline, but for eager starts. */
+export const punctually = <T>(until: number, call: () => Promise<T>): Promise<T> => deadline.run(until, call);
+
+/**
+ * Leaves eager starts to the SDK: its native part hands their first task to a worker only where it repeats the call itself.
+ * What is started so looks for its row first, and ends where a route has withdrawn it.
+ */
+export const unpunctualEagerStarts: WorkflowClientInterceptor = {
+  startWithDetails: (input, next) => (input.options.requestEagerStart ? deadline.exit(() => next(input)) : next(input)),
+};
+
+/** The SDK's native part repeats after these: their codes are those of gRPC. */
+const PASSING = new Set([
+  1 /* cancelled, which is also what a connection says that breaks */, 2 /* unknown */, 8 /* exhausted */,
+  10 /* aborted */, 11 /* out of range */, 13 /* internal */, 14 /* unavailable */, 15 /* data loss */,
+]);
+const { delayFunction } = defaultGrpcRetryOptions();
+
+async function sendUntil(send: Send, request: NativeRequest, until: number): Promise<unknown> {
+  for (let attempt = 1; ; attempt += 1) {
+    const timeout = until - Date.now();
+    if (timeout <= 0) throw Object.assign(new Error('the deadline was over before the call was made'), { code: 4 });
+    try {
+      return await send({ ...request, retry: false, timeout });
+    } catch (error) {
+      if (!isGrpcServiceError(error) || !PASSING.has(error.code)) throw error;
+      const pauseMs = delayFunction(attempt, error);
+      if (Date.now() + pauseMs >= until) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}
+
+export class PunctualConnection extends NativeConnection {
+  static {
+    // Private to the SDK, whose constructor takes it from the class of what it makes.
+    const sendRequest: SendRequest = Reflect.get(this.prototype, 'sendRequest');
+    const punctual: SendRequest = function (send, ...call) {
+      const sendOn: Send = (request) => {
+        const until = deadline.getStore();
+        return until === undefined ? send(request) : sendUntil(send, request, until);
+      };
+      sendRequest.call(this, sendOn, ...call);
+    };
+    Object.defineProperty(this.prototype, 'sendRequest', { value: punctual });
+  }
+}
