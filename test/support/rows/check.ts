@@ -3,7 +3,8 @@
  * `db.rows<Row>(...)` and fragments in queries of the builder, sql<Type>`...`. Both are assertions to the compiler, which
  * knows nothing of the database; here it is asked whether the types of the values that came can be assigned to them.
  *
- * `node test/support/rows/check.ts <folder> [--all]` prints what is wrong, also what `stale.ts` finds. With `--all` also the places that nothing ran.
+ * `node test/support/rows/check.ts <folder> [--all]` prints what is wrong, also what `stale.ts` finds. With `--all` also the
+ * places that nothing ran.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
