@@ -276,7 +276,10 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       await orAfter(patienceMs, handle.result(), () => {
         const message = 'it is still going on; ask again to wait on';
         throw new Problem('destroy_failed', { code: 'still_running', message });
-      }).catch(rethrowDestroyFailed);
+      }).catch(async (error: unknown) => {
+        // Another destruction may have ended between the look above and the start of this one, which then found nothing to do.
+        if ((await store.find(workspaceId))?.status !== 'archived') rethrowDestroyFailed(error);
+      });
       return wire(found(await store.find(workspaceId)));
     },
 

@@ -230,21 +230,34 @@ test('a refusal is final', async () => {
   expect(asked()).toHaveLength(1);
 });
 
-// Guards: a long destruction reports that it goes on, and another request waits for it instead of beginning a second.
-test('goes on when nobody waits', async () => {
-  const { runtime, services } = service;
-  const impatient = createWorkspaceService({
-    temporal: runtime.temporal,
-    settings: runtime.config,
-    log: runtime.log,
-    patienceMs: 300,
-    store: services.stores.workspaces,
-    provisioner: services.teardown.provisioner,
+const serviceWith = (instead: Partial<Parameters<typeof createWorkspaceService>[0]>) =>
+  createWorkspaceService({
+    temporal: service.runtime.temporal,
+    settings: service.runtime.config,
+    log: service.runtime.log,
+    store: service.services.stores.workspaces,
+    provisioner: service.services.teardown.provisioner,
     hasMinimumTopup: async () => true,
     mintBillingCustomer: async () => null,
     seedOwner: async () => {},
     endAccess: async () => {},
+    ...instead,
   });
+
+// Guards: who asks while another destruction ends is told that it has ended, and not that the workspace has moved on.
+test('has ended by the time that it is begun again', async () => {
+  const before = await rowOf();
+  const store = service.services.stores.workspaces;
+  const looks = [before];
+  const late = serviceWith({ store: { ...store, find: async (name) => looks.pop() ?? store.find(name) } });
+  expect((await destroy()).status).toBe(200);
+  expect(await late.destroy(INTERNAL, id)).toMatchObject({ status: 'archived' });
+  expect(await rowOf()).toMatchObject({ status: 'archived', generation: before.generation + 1 });
+});
+
+// Guards: a long destruction reports that it goes on, and another request waits for it instead of beginning a second.
+test('goes on when nobody waits', async () => {
+  const impatient = serviceWith({ patienceMs: 300 });
   const { generation } = await rowOf();
   external.interfere(({ path }) =>
     path.endsWith(`${id.slice(4)}/server`) ? { status: 200, body: { status: 'deleting' } } : undefined,
