@@ -7,6 +7,7 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../platform/core/port.ts';
+import { keepFlushed } from './flush.ts';
 
 export interface EmbeddedTemporal {
   /** The address of the frontend as host:port. */
@@ -89,6 +90,10 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
     child.kill('SIGKILL');
     throw error;
   });
+  if (options.dbFile) {
+    const stopFlushing = keepFlushed(`${options.dbFile}-wal`);
+    void exited.then(stopFlushing, stopFlushing);
+  }
   return {
     address: `127.0.0.1:${port}`,
     uiUrl: uiPort ? `http://localhost:${uiPort}` : undefined,
