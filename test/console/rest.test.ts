@@ -96,8 +96,20 @@ await describeConsole('rest', {}, (stage) => {
     await form.getByRole('button', { name: 'Rename' }).click();
     await tab.getByRole('list', { name: 'Conversations' }).getByText('About bread').waitFor();
     expect(await read(`/v1/chat/threads/${thread.id}`)).toMatchObject({ title: 'About bread', agent: 'assistant' });
+    // What happens in the workspace between its end and the answer that says so makes nobody look for it.
+    await tab.route(`**/v1/chat/threads/${thread.id}`, async (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue();
+      const response = await route.fetch();
+      for (const prompt of ['Meanwhile', 'And again']) {
+        const listed = tab.waitForResponse(/chat\/threads\?/);
+        await stage.acme.run({ agent: 'assistant', prompt });
+        await listed;
+      }
+      return route.fulfill({ response });
+    });
     await tab.getByRole('button', { name: 'Delete' }).click();
     await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await tab.waitForURL(/\/chat$/);
     await tab.getByRole('heading', { name: 'No conversation yet' }).waitFor();
     expect((await read('/v1/chat/threads')).data).toEqual([]);
     expect(complaints).toEqual([]);

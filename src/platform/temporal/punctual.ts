@@ -7,6 +7,7 @@ import { defaultGrpcRetryOptions, isGrpcServiceError, type WorkflowClientInterce
 import { NativeConnection } from '@temporalio/worker';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from '../core/present.ts';
 
 /** What the SDK hands to its native part: the call, and how it is made. */
 interface NativeRequest {
@@ -56,7 +57,7 @@ async function sendUntil(send: Send, request: NativeRequest, until: number): Pro
 export class PunctualConnection extends NativeConnection {
   static {
     // Private to the SDK, whose constructor takes it from the class of what it makes.
-    const sendRequest: SendRequest = Reflect.get(this.prototype, 'sendRequest');
+    const sendRequest = present<SendRequest>(Reflect.get(this.prototype, 'sendRequest'), 'what sends requests');
     const punctual: SendRequest = function (send, ...call) {
       const sendOn: Send = (request) => {
         const until = deadline.getStore();

@@ -1,7 +1,7 @@
 /** Shows what was said in one conversation, the answer as it is written, and the box to say more in. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { del } from '../../api/client.ts';
 import type { ChatMessage, ChatThread } from '../../api/types.ts';
 import { useRefresh } from '../../live/live.ts';
@@ -25,7 +25,19 @@ export function Conversation({ id }: { id: string }) {
   const thread = useQuery(threadQuery(id));
   const messages = useInfiniteQuery(messagesQuery(id));
   const refresh = () => void client.invalidateQueries({ queryKey: threadKey(id) });
-  useRefresh(refresh, { kinds: ['run'] });
+  // What is cancelled with a conversation is told of before the answer that it is gone: nobody is to ask for it then.
+  const [isGoing, setIsGoing] = useState(false);
+  useRefresh(refresh, { kinds: ['run'], isOn: !isGoing });
+  const remove = async () => {
+    setIsGoing(true);
+    try {
+      await client.cancelQueries({ queryKey: threadKey(id) });
+      await del(`/v1/chat/threads/${id}`);
+    } catch (failure) {
+      setIsGoing(false);
+      throw failure;
+    }
+  };
   const error = thread.error ?? messages.error;
   if (error) return <Problem error={error} onRetry={refresh} />;
   if (!thread.data || !messages.data) return <Skeleton />;
@@ -34,7 +46,7 @@ export function Conversation({ id }: { id: string }) {
   const said = [...newestFirst.values()].reverse();
   return (
     <article aria-label={thread.data.title ?? 'New conversation'} className="flex min-h-0 flex-1 flex-col">
-      <Head thread={thread.data} />
+      <Head thread={thread.data} onRemove={remove} />
       <Files of="the conversation" path={`/v1/chat/threads/${id}/attachments`} hint="Name them with a message." />
       <Said
         messages={said}
@@ -47,7 +59,7 @@ export function Conversation({ id }: { id: string }) {
   );
 }
 
-function Head({ thread }: { thread: ChatThread }) {
+function Head({ thread, onRemove }: { thread: ChatThread; onRemove: () => Promise<void> }) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const agents = useQuery(agentsQuery).data?.map(({ slug }) => slug) ?? [];
@@ -79,7 +91,7 @@ function Head({ thread }: { thread: ChatThread }) {
             },
             done: 'Deleted',
             act: async () => {
-              await del(path);
+              await onRemove();
               void navigate({ to: '/chat', search: {} });
               await client.invalidateQueries({ queryKey: threadsKey });
             },
