@@ -2,7 +2,6 @@
 import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { fieldsOf } from '../core/record.ts';
 import type { Temporal } from './client.ts';
-import { punctually } from './punctual.ts';
 import { causesOf } from '../core/causes.ts';
 import { Problem, PROBLEMS, type ProblemCode, type StructuredCode } from '../core/problem.ts';
 
@@ -18,8 +17,7 @@ const DEADLINE_MS = 4_000;
  */
 export async function withinDeadline<T>(temporal: Temporal, call: () => Promise<T>): Promise<T> {
   const { connection, answersWithinMs = DEADLINE_MS } = temporal;
-  const until = Date.now() + answersWithinMs;
-  const answer = punctually(until, () => connection.withDeadline(until, call));
+  const answer = connection.withDeadline(Date.now() + answersWithinMs, call);
   try {
     return await orAfter(answersWithinMs, answer, () => {
       throw new Problem('runtime_unreachable', undefined, new Error(`no answer in ${answersWithinMs} ms`));

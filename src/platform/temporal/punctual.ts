@@ -12,24 +12,22 @@ import { present } from '../core/present.ts';
 /** What the SDK hands to its native part: the call, and how it is made. */
 interface NativeRequest {
   retry: boolean;
-  /** In milliseconds, of one attempt. */
+  /** In milliseconds, of one attempt: what is left until the deadline. Null where there is none. */
   timeout: number | null;
 }
 type Send = (request: NativeRequest) => Promise<unknown>;
 type SendRequest = (this: unknown, send: Send, ...call: unknown[]) => void;
 
-/** When calls must be over, on the clock of `Date.now()`. */
-const deadline = new AsyncLocalStorage<number>();
-
-/** Nothing that `call` asks of Temporal is sent after the deadline, but for eager starts. */
-export const punctually = <T>(until: number, call: () => Promise<T>): Promise<T> => deadline.run(until, call);
+const eagerStart = new AsyncLocalStorage<true>();
 
 /**
  * Leaves eager starts to the SDK: its native part hands their first task to a worker only where it repeats the call itself.
  * What is started so looks for its row first, and ends where a route has withdrawn it.
  */
 export const unpunctualEagerStarts: WorkflowClientInterceptor = {
-  startWithDetails: (input, next) => (input.options.requestEagerStart ? deadline.exit(() => next(input)) : next(input)),
+  startWithDetails(input, next) {
+    return input.options.requestEagerStart ? eagerStart.run(true, () => next(input)) : next(input);
+  },
 };
 
 /** The SDK's native part repeats after these: their codes are those of gRPC. */
@@ -39,7 +37,8 @@ const PASSING = new Set([
 ]);
 const { delayFunction } = defaultGrpcRetryOptions();
 
-async function sendUntil(send: Send, request: NativeRequest, until: number): Promise<unknown> {
+async function sendWithin(send: Send, request: NativeRequest, limitMs: number): Promise<unknown> {
+  const until = Date.now() + limitMs;
   for (let attempt = 1; ; attempt += 1) {
     const timeout = until - Date.now();
     if (timeout <= 0) throw Object.assign(new Error('the deadline was over before the call was made'), { code: 4 });
@@ -54,15 +53,15 @@ async function sendUntil(send: Send, request: NativeRequest, until: number): Pro
   }
 }
 
+/** What is asked of it under a deadline (`withDeadline`) is not sent any more when that is over, but for eager starts. */
 export class PunctualConnection extends NativeConnection {
   static {
     // Private to the SDK, whose constructor takes it from the class of what it makes.
     const sendRequest = present<SendRequest>(Reflect.get(this.prototype, 'sendRequest'), 'what sends requests');
     const punctual: SendRequest = function (send, ...call) {
-      const sendOn: Send = (request) => {
-        const until = deadline.getStore();
-        return until === undefined ? send(request) : sendUntil(send, request, until);
-      };
+      const isEager = eagerStart.getStore();
+      const sendOn: Send = (request) =>
+        request.timeout === null || isEager ? send(request) : sendWithin(send, request, request.timeout);
       sendRequest.call(this, sendOn, ...call);
     };
     Object.defineProperty(this.prototype, 'sendRequest', { value: punctual });

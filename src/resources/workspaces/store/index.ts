@@ -304,13 +304,7 @@ export const createWorkspaceStore = (db: Database) => {
       await db.orm
         .update(workspaces)
         .set({ generation })
-        .where(
-          and(
-            eq(workspaces.customerId, customerId),
-            eq(workspaces.generation, generation - 1),
-            isNull(workspaces.destroyingSince),
-          ),
-        );
+        .where(and(isRef({ customerId, generation: generation - 1 }), isNull(workspaces.destroyingSince)));
     },
 
     async recordDestroyFailed(ref: WorkspaceRef, error: { code: string; message: string }): Promise<void> {
