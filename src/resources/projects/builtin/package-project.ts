@@ -26,6 +26,9 @@ h2{margin:2.5rem 0 .75rem}
 .tree li{display:flex;justify-content:space-between;gap:1rem;padding:.2rem 0}
 .size{opacity:.7;white-space:nowrap}
 article{margin:0 0 2rem}
+article table{display:block;overflow-x:auto;border-collapse:collapse}
+article th,article td{text-align:left;vertical-align:top;padding:.4rem 1rem .4rem 0;border-bottom:1px solid color-mix(in srgb,var(--ink) 18%,transparent)}
+.tree a{min-width:0;overflow-wrap:anywhere}
 .file{margin:0 0 2rem;border:1px solid color-mix(in srgb,var(--ink) 18%,transparent);border-radius:.75rem;overflow:hidden}
 .file header{display:flex;flex-wrap:wrap;gap:.5rem 1rem;justify-content:space-between;align-items:center;padding:.6rem 1rem;background:color-mix(in srgb,var(--ink) 6%,transparent)}
 .file h3{margin:0;font-size:1rem;font-family:ui-monospace,Menlo,Consolas,monospace}
@@ -71,7 +74,10 @@ export const packageProject: Action = {
 
     const readme = findPart(context, Readme) ?? findPart(context, MarkdownPart);
     const { title } = context.project;
-    const bytes = ({ content }: { content: string }) => Buffer.byteLength(content);
+    const sizeOf = ({ content }: { content: string }) => {
+      const bytes = Buffer.byteLength(content);
+      return bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`;
+    };
     const download = ({ content }: { content: string }) =>
       `data:text/plain;charset=utf-8;base64,${Buffer.from(content).toString('base64')}`;
     const body = html`<main>
@@ -81,7 +87,7 @@ export const packageProject: Action = {
       <ul class="tree">
         ${files.map(
           (file, index) =>
-            html`<li><a href="#file-${index + 1}">${file.path}</a><span class="size">${bytes(file)} bytes</span></li>`,
+            html`<li><a href="#file-${index + 1}">${file.path}</a><span class="size">${sizeOf(file)}</span></li>`,
         )}
       </ul>
       ${files.map(

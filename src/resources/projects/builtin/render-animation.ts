@@ -49,7 +49,7 @@ function shapesOf({ shape, heading }: Scene, [width, height]: Stage): Markup[] {
     const x = ((nth + 0.5) / 9) * width;
     const y = random() * height;
     const size = 40 + random() * 160;
-    const style = html`style="--n:${nth}" fill-opacity="${(0.1 + random() * 0.25).toFixed(2)}"`;
+    const style = html`style="--n:${nth}" fill-opacity="${(0.14 + random() * 0.24).toFixed(2)}"`;
     switch (shape) {
       case 'circles':
         return html`<circle class="piece" ${style} cx="${x}" cy="${y}" r="${size}" />`;
@@ -65,7 +65,7 @@ function shapesOf({ shape, heading }: Scene, [width, height]: Stage): Markup[] {
         />`;
       case 'waves':
         return html`<path
-          class="piece"
+          class="piece wave"
           ${style}
           d="M0 ${height - nth * 55} q ${width / 4} ${-size} ${width / 2} 0 t ${width / 2} 0 V ${height} H 0 Z"
         />`;
@@ -106,6 +106,9 @@ function wordsOf({ heading, caption }: Scene, [width, height]: Stage): Markup {
   )}`;
 }
 
+/** @returns a heading with a full stop, unless it ends its sentence itself */
+const ended = (heading: string): string => (/[.?!…]$/.test(heading) ? heading : `${heading}.`);
+
 const percent = (part: number) => `${Math.round(part * 10_000) / 100}%`;
 
 /** Shows each scene for its share of the whole loop, and gives it a quarter of a second to appear and to vanish. */
@@ -139,6 +142,7 @@ h1{font-size:1rem;font-weight:500;margin:0;opacity:.8}
 .piece,.line{transform-box:fill-box;transform-origin:center;animation:var(--total) cubic-bezier(.2,.7,.2,1) infinite backwards;animation-delay:calc(var(--start) + var(--n)*90ms)}
 .piece{animation-name:drift}
 .bar{transform-origin:bottom;animation-name:grow}
+.wave{animation-name:well}
 .rise .line{animation-name:rise}.slide .line{animation-name:slide}.zoom .line{animation-name:zoom}.fade .line{animation-name:fade}
 button{min-height:44px;padding:.5rem 1.25rem;border:1px solid #ffffff80;border-radius:.5rem;background:#1a1a1a;color:#fff;font:inherit;cursor:pointer}
 .paused *{animation-play-state:paused!important}
@@ -154,10 +158,11 @@ function entrances(total: number): string {
     `@keyframes ${name}{0%{${from}}${until},100%{opacity:1;transform:none}}`;
   return [
     enter('rise', 'opacity:0;transform:translateY(60px)'),
-    enter('slide', 'opacity:0;transform:translateX(-120px)'),
+    enter('slide', 'opacity:0;transform:translateX(-60px)'),
     enter('zoom', 'opacity:0;transform:scale(.7)'),
     enter('fade', 'opacity:0'),
     enter('drift', 'transform:translateY(80px) scale(.6)', slow),
+    enter('well', 'transform:translateY(260px)', slow),
     enter('grow', 'transform:scaleY(0)', slow),
   ].join('\n');
 }
@@ -210,7 +215,7 @@ export const renderAnimation: Action = {
       <details class="transcript">
         <summary>Transcript</summary>
         <ol>
-          ${scenes.map(({ heading, caption, duration_s }) => html`<li>${heading}. ${caption} (${Number(duration_s.toFixed(1))} s)</li>`)}
+          ${scenes.map(({ heading, caption, duration_s }) => html`<li>${ended(heading)} ${caption} (${Number(duration_s.toFixed(1))} s)</li>`)}
         </ol>
       </details>
     </main>`;

@@ -27,6 +27,7 @@ h3{font-size:1.25rem;margin:2rem 0 .5rem}
 blockquote{margin:1.5rem 0;padding-left:1.25rem;border-left:4px solid var(--accent);font-style:italic}
 pre{overflow-x:auto;padding:1rem;border-radius:.5rem;background:color-mix(in srgb,var(--ink) 7%,transparent);font-size:.95rem}
 code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.92em}
+pre code{font-size:1em}
 table{display:block;overflow-x:auto;border-collapse:collapse}
 th,td{padding:.5rem .75rem;text-align:left;border-bottom:1px solid color-mix(in srgb,var(--ink) 20%,transparent)}
 hr{border:0;border-top:1px solid color-mix(in srgb,var(--ink) 20%,transparent);margin:2.5rem 0}

@@ -27,7 +27,8 @@ const Copy = z.object({
 const CSS = `
 .wrap{max-width:68rem;margin:0 auto;padding:0 1.25rem}
 section{padding:clamp(3rem,8vw,6rem) 0}
-.hero{text-align:center;padding-top:clamp(4rem,12vw,8rem);background:linear-gradient(color-mix(in srgb,var(--accent) 14%,var(--background)),var(--background))}
+.hero{text-align:center;padding-top:clamp(4rem,12vw,8rem);background:linear-gradient(color-mix(in srgb,var(--accent) 8%,var(--background)),var(--background))}
+.brand{margin:0 0 1.5rem;font-weight:700;font-size:1.1rem}
 h1{font-size:clamp(2.25rem,7vw,4.25rem);letter-spacing:-.035em;margin:0 auto 1.25rem;max-width:18ch}
 .subline{font-size:clamp(1.1rem,2.5vw,1.4rem);max-width:38rem;margin:0 auto 2rem;opacity:.85}
 .button{display:inline-block;min-height:44px;padding:.9rem 1.75rem;border-radius:.75rem;background:var(--accent);color:var(--on-accent);font-weight:700;font-size:1.1rem;text-decoration:none}
@@ -38,11 +39,11 @@ h3{font-size:1.2rem;margin:0 0 .5rem}
 .grid{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(17rem,100%),1fr));list-style:none;margin:0;padding:0}
 .card{padding:1.75rem;border-radius:1rem;border:1px solid color-mix(in srgb,var(--ink) 14%,transparent);background:color-mix(in srgb,var(--ink) 3%,var(--background))}
 .card p{margin:0;opacity:.85}
-.number{display:grid;place-items:center;width:2.5rem;height:2.5rem;border-radius:50%;margin-bottom:1rem;background:var(--accent);color:var(--on-accent);font-weight:700}
+.number{display:grid;place-items:center;width:2.5rem;height:2.5rem;border-radius:50%;margin-bottom:1rem;background:var(--ink);color:var(--background);font-weight:700}
 details{max-width:46rem;margin:0 auto;border-bottom:1px solid color-mix(in srgb,var(--ink) 18%,transparent)}
 summary{cursor:pointer;padding:1.1rem 0;font-weight:650;font-size:1.1rem}
 details p{margin:0 0 1.25rem;opacity:.85}
-.closing{text-align:center;background:color-mix(in srgb,var(--accent) 14%,var(--background))}
+.closing{text-align:center;background:color-mix(in srgb,var(--accent) 8%,var(--background))}
 .closing p{max-width:38rem;margin:0 auto 2rem}
 `;
 
@@ -76,6 +77,7 @@ export const renderLandingPage: Action = {
   async run(context) {
     const copy = requirePart(context, 'copy of the page', 'hero', Copy);
     const palette = paletteOf(context);
+    const name = context.project.params.product_name;
     const button = html`<a class="button" href="${destinationOf(context.project)}">${copy.hero.button}</a>`;
     const numbered = copy.steps.map((step, index) =>
       card(step, html`<span class="number" aria-hidden="true">${index + 1}</span>`),
@@ -83,6 +85,7 @@ export const renderLandingPage: Action = {
     const body = html`<main>
       <section class="hero">
         <div class="wrap">
+          ${typeof name === 'string' && html`<p class="brand">${name}</p>`}
           <h1>${copy.hero.headline}</h1>
           <p class="subline">${copy.hero.subline}</p>
           ${button} ${copy.hero.reassurance && html`<p class="small">${copy.hero.reassurance}</p>`}

@@ -37,7 +37,7 @@ h3{font-size:1rem;margin:0 0 .5rem}
 table{width:100%;border-collapse:collapse;table-layout:fixed;font-size:.85rem;text-align:center}
 th{font-weight:650;opacity:.75;padding:.2rem}
 td{padding:.2rem}
-.out{opacity:.35}
+.out{opacity:.72;font-style:italic}
 .month table{font-size:1rem;text-align:left}
 .month td,.month th{border:1px solid color-mix(in srgb,var(--ink) 18%,transparent);vertical-align:top;padding:.4rem .5rem}
 .month td{height:5.25rem}
@@ -49,8 +49,18 @@ td{padding:.2rem}
 .habits th[scope=row]{text-align:left;width:auto;opacity:1}
 .habits td,.habits th{border-bottom:1px solid color-mix(in srgb,var(--ink) 12%,transparent);padding:.4rem}
 input[type=checkbox]{width:1.35rem;height:1.35rem;accent-color:var(--accent)}
-@media (max-width:40rem){.month td{height:3.5rem;padding:.2rem;font-size:.8rem}.month .wk{width:3rem;padding:.2rem}}
-@media print{@page{size:A4 landscape;margin:10mm}.tabs{display:none}.leaf{break-after:page;border:0;max-width:none;padding:0}}
+@media (min-width:64rem){.week{grid-template-columns:repeat(4,1fr)}}
+.habits thead th:first-child{width:24%}
+@media (max-width:40rem){
+.month td{height:3.5rem;padding:.2rem;font-size:.8rem}.month .wk{width:2.6rem;padding:.2rem}
+.month th{padding:.3rem .1rem;font-size:.7rem;text-align:center;overflow-wrap:normal}
+.habits thead th:first-child{width:30%}.habits td,.habits th{padding:.4rem .1rem}
+.habits thead th{font-size:.7rem;overflow-wrap:normal}
+}
+@media print{@page{size:A4 landscape;margin:10mm}.tabs{display:none}.leaf{break-after:page;border:0;max-width:none;padding:0}
+.leaf:last-child{break-after:auto}h1{font-size:2.2rem;margin-bottom:.75rem}
+.year{grid-template-columns:repeat(4,1fr);gap:.75rem 1.5rem}.year td,.year th{padding:.05rem 0}
+.year section,.habits{break-inside:avoid}}
 `;
 
 /** @throws ActionError for a year that does not fit on a calendar page */

@@ -14,17 +14,18 @@ const Notes = z.object({ notes: z.array(z.object({ text: Words })) });
 
 const CSS = `
 html{scroll-snap-type:y mandatory}
-.slide{position:relative;min-height:100vh;min-height:100svh;scroll-snap-align:start;display:flex;flex-direction:column;justify-content:center;padding:clamp(2rem,7vw,7rem);border-bottom:1px solid color-mix(in srgb,var(--ink) 12%,transparent)}
+.slide{position:relative;min-height:100vh;min-height:100svh;scroll-snap-align:start;display:flex;flex-direction:column;justify-content:center;padding:clamp(2rem,min(7vw,6vh),7rem) clamp(2rem,7vw,7rem);border-bottom:1px solid color-mix(in srgb,var(--ink) 12%,transparent)}
 .slide::before{content:"";position:absolute;left:0;top:0;bottom:0;width:.6rem;background:var(--accent)}
-.slide>*{max-width:60rem;width:100%;margin-left:auto;margin-right:auto}
-h1{font-size:clamp(2.4rem,8vw,5.5rem);letter-spacing:-.035em;margin-top:0;margin-bottom:0}
-h2{font-size:clamp(1.8rem,5vw,3.4rem);letter-spacing:-.025em;margin-top:0;margin-bottom:1.5rem}
-ul{font-size:clamp(1.1rem,2.4vw,1.7rem);padding-left:1.2em;margin-top:0}
+.slide>*{max-width:min(72rem,86vw);width:100%;margin-left:auto;margin-right:auto}
+h1{font-size:clamp(2.6rem,9vw,7rem);line-height:1.05;letter-spacing:-.035em;margin-top:0;margin-bottom:0}
+h2{font-size:clamp(1.8rem,min(5.2vw,8.4vh),4.6rem);line-height:1.12;letter-spacing:-.025em;margin-top:0;margin-bottom:1.5rem}
+ul{font-size:clamp(1.15rem,min(2.7vw,4.6vh),2.4rem);line-height:1.35;padding-left:1.2em;margin-top:0}
 li{margin-bottom:.5em}
 li::marker{color:var(--accent)}
-.takeaway{font-size:clamp(1.1rem,2.4vw,1.6rem);font-weight:650;border-top:3px solid var(--accent);padding-top:1rem;margin-top:1rem}
+.takeaway{font-size:clamp(1.15rem,min(2.5vw,4.2vh),2.2rem);line-height:1.35;font-weight:650;border-top:3px solid var(--accent);padding-top:1rem;margin-top:1rem}
 .count{position:absolute;right:2rem;bottom:1.5rem;width:auto;font-size:.95rem;opacity:.7;margin:0}
 details{margin-top:1.5rem;font-size:1rem}
+details>p{max-width:65ch;white-space:pre-line}
 summary{cursor:pointer;opacity:.75}
 @media print{@page{size:A4 landscape;margin:0}.slide{min-height:0;height:100vh;break-after:page;break-inside:avoid;border:0}details{display:none}}
 `;

@@ -84,8 +84,8 @@ export const renderStickerSheet: Action = {
         <title>${title}</title>
         <desc>${stickers.length} stickers on A4. Dashed lines are cut lines.</desc>
         <rect width="100%" height="100%" fill="#ffffff" />
-        <text x="${MARGIN}" y="${MARGIN + 6}" font-size="7" font-weight="700">${clip(title, 48)}</text>
-        <text x="${MARGIN}" y="${MARGIN + 12}" font-size="3.4">
+        <text x="${left + BLEED}" y="${MARGIN + 6}" font-size="7" font-weight="700">${clip(title, 48)}</text>
+        <text x="${left + BLEED}" y="${MARGIN + 12}" font-size="3.4">
           ${stickers.length} stickers. Cut along the dashed lines.
         </text>
         ${pieces}

@@ -25,9 +25,9 @@ const PAPER = { background: '#fff8ec', ink: '#2b2440', accent: '#e0694f' };
 
 const CSS = `
 body{font-family:"Iowan Old Style","Palatino Linotype",Palatino,Georgia,serif}
-main{max-width:60rem;margin:0 auto;padding:1.25rem}
+main{max-width:min(60rem,calc(70vh*4/3 + 2.5rem));min-width:min(100%,24rem);margin:0 auto;padding:1.25rem}
 .leaf{margin:0 0 2rem;border-radius:1.5rem;overflow:hidden;background:#fff;color:#221c33;box-shadow:0 1rem 3rem color-mix(in srgb,var(--ink) 14%,transparent)}
-.leaf svg{display:block;width:100%;height:auto;max-height:70vh;background:color-mix(in srgb,var(--accent) 10%,#fff)}
+.leaf svg{display:block;width:100%;height:auto;background:color-mix(in srgb,var(--accent) 10%,#fff)}
 .words{padding:1.5rem clamp(1.5rem,6vw,4rem) 2rem;font-size:clamp(1.25rem,3vw,1.7rem);line-height:1.55;text-wrap:pretty}
 .words p{margin:0 0 .6em}
 .number{text-align:center;font-size:1rem;opacity:.65}
@@ -35,7 +35,10 @@ main{max-width:60rem;margin:0 auto;padding:1.25rem}
 h1{font-size:clamp(2.25rem,8vw,4.5rem);letter-spacing:-.02em;margin:2rem 1.5rem}
 h2{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .end{text-align:center;font-style:italic;font-size:1.5rem;padding:2rem 0 4rem}
-@media print{@page{size:A4 landscape;margin:1cm}main{max-width:none;padding:0}.leaf{break-after:page;break-inside:avoid;box-shadow:none}.leaf svg{max-height:120mm}}
+@media print{@page{size:A4 landscape;margin:1cm}body{print-color-adjust:exact}main{max-width:none;padding:0}
+.leaf{break-after:page;break-inside:avoid;box-shadow:none;margin:0;border-radius:0;height:188mm;display:grid;grid-template-columns:172mm 1fr;align-items:center}
+.leaf svg{background:none}.words{padding:0 0 0 9mm;font-size:16pt;line-height:1.45}
+.cover h1{font-size:40pt;margin:0 0 0 9mm}.leaf:last-of-type{break-after:auto}.end{display:none}}
 `;
 
 const paragraphs = (text: string) => text.split(/\n\s*\n|\n/).filter((line) => line.trim());
@@ -44,7 +47,7 @@ export const renderStorybook: Action = {
   name: 'render_storybook',
   description:
     'Renders a picture book from pages [{text}] and scenes [{svg, alt}] in the same order. A scene that is missing or ' +
-    'is no SVG is drawn from the words of its page.',
+    'is no SVG is drawn from the words of its page. The second scene is the cover too.',
   effect: 'read',
   isPure: true,
   async run(context) {
@@ -65,7 +68,7 @@ export const renderStorybook: Action = {
     });
     const body = html`<main>
       <header class="leaf cover">
-        ${drawingMarkup(drawingOr(undefined, '', landscape, title), null)}
+        ${drawingMarkup(drawingOr((scenes[1] ?? scenes[0])?.svg, 'cover-', landscape, title), null)}
         <h1>${title}</h1>
       </header>
       ${leaves}

@@ -29,6 +29,7 @@ h1{font-size:1.9rem;margin:0;flex:1 1 20rem}
 .fields span{display:inline-block;border-bottom:1px solid currentColor;min-width:9rem}
 .passage{border:1px solid color-mix(in srgb,var(--ink) 25%,transparent);border-left:5px solid var(--accent);border-radius:.5rem;padding:1rem 1.25rem;margin:0 0 1.75rem}
 .passage h2,.key h2{margin-top:0}
+.passage p:last-child{margin-bottom:0}
 .exercises{list-style:none;margin:0;padding:0}
 .exercises>li{display:grid;grid-template-columns:2.25rem 1fr auto;gap:.25rem .75rem;margin:0 0 1.6rem;break-inside:avoid}
 .no{display:grid;place-items:center;width:2rem;height:2rem;border-radius:50%;border:2px solid var(--accent);font-weight:700}
@@ -39,7 +40,8 @@ h1{font-size:1.9rem;margin:0;flex:1 1 20rem}
 .options{list-style:none;margin:0;padding:0;display:grid;gap:.4rem 1.5rem;grid-template-columns:repeat(auto-fit,minmax(14rem,1fr))}
 .options li::before{content:"";display:inline-block;width:1em;height:1em;border:1.5px solid currentColor;border-radius:.2em;margin-right:.6em;vertical-align:-.1em}
 .key{margin-top:4rem;padding-top:2rem;border-top:3px dashed color-mix(in srgb,var(--ink) 30%,transparent);break-before:page}
-.key ol{padding-left:1.6rem}
+.key ol{padding-left:2.4rem}
+.key li,.passage{break-inside:avoid}
 .key p{margin:0 0 .75rem;opacity:.8}
 @media print{@page{size:A4;margin:16mm}main{max-width:none;padding:0}.key{margin-top:0;border-top:0;padding-top:0}}
 `;

@@ -26,12 +26,23 @@ export interface Heading {
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags:
     'p h2 h3 h4 h5 h6 ul ol li a strong em del code pre blockquote table thead tbody tr th td hr br sup sub'.split(' '),
-  allowedAttributes: { a: ['href', 'title', 'rel'], '*': ['id'], th: ['align', 'scope'], td: ['align'], ol: ['start'] },
+  allowedAttributes: {
+    a: ['href', 'title', 'rel'],
+    '*': ['id'],
+    table: ['tabindex'],
+    pre: ['tabindex'],
+    th: ['align', 'scope'],
+    td: ['align'],
+    ol: ['start'],
+  },
   allowedSchemes: ['http', 'https', 'mailto'],
   disallowedTagsMode: 'discard',
   transformTags: {
     a: (tagName, attribs) => ({ tagName, attribs: { ...attribs, rel: 'noopener noreferrer' } }),
     th: (tagName, attribs) => ({ tagName, attribs: { ...attribs, scope: 'col' } }),
+    // Wide tables and code scroll sideways on a phone, which a keyboard must be able to do too.
+    table: (tagName) => ({ tagName, attribs: { tabindex: '0' } }),
+    pre: (tagName) => ({ tagName, attribs: { tabindex: '0' } }),
   },
 };
 
