@@ -37,6 +37,8 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY migrations migrations
 COPY src src
+# What the service answers from while no model provider is configured.
+COPY samples samples
 # What the command line follows runs and projects with.
 COPY client/src client/src
 COPY workflows workflows

@@ -60,6 +60,8 @@ export default tseslint.config(
       'coverage',
       'client/dist',
       'client/src/generated',
+      // Code that a sample's agents wrote.
+      'samples',
     ],
   },
   ...tseslint.configs.recommended,

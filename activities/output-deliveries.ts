@@ -38,9 +38,19 @@ export const createOutputActivities = (needs: OutputDependencies) => {
   /** @throws OutputError where what it is about is gone */
   async function messageOf(
     { deliveryId }: OutputDeliveryRef,
-    { destination: { customerId }, project, artifact, waitId, notice: what, nth, revision, recipient }: StartedOutput,
+    {
+      destination: { customerId },
+      project,
+      artifact,
+      isSample,
+      waitId,
+      notice: what,
+      nth,
+      revision,
+      recipient,
+    }: StartedOutput,
   ): Promise<Output | Notice> {
-    if (project && artifact) return { deliveryId, project, artifact };
+    if (project && artifact) return { deliveryId, project, artifact, isSample };
     const told = waitId && revision ? await notices.read({ customerId, waitId, revision, recipient }) : undefined;
     if (!told || !what) throw new OutputError('what it is about is gone', { isFinal: true });
     return { deliveryId, what, nth: nth ?? 0, revision: revision ?? 0, ...told };

@@ -22,7 +22,6 @@ import type { TurnRecord } from '../src/resources/runs/store/turns.ts';
 export interface SpendingDependencies {
   runs: Pick<RunStore, 'reserve'>;
   models: Pick<Models, 'price' | 'countTokens'>;
-  settings: { MODEL_MAX_OUTPUT_TOKENS: number };
   /** @returns what the workspace is charged for models of the deployment; undefined where billing is not live */
   tariffOf: (customerId: string) => Promise<Tariff | undefined>;
 }
@@ -53,7 +52,13 @@ interface Call {
   turn: number;
   resolved: ResolvedModel;
   credentials: ModelCredentials;
-  request: { system: string; messages: unknown; pictures: ModelCall['pictures']; tools: unknown };
+  request: {
+    system: string;
+    messages: unknown;
+    pictures: ModelCall['pictures'];
+    tools: unknown;
+    maxOutputTokens: number;
+  };
 }
 
 const isRouter = ({ resolved, credentials }: Call): boolean =>
@@ -75,14 +80,14 @@ function wayOut(call: Call): string {
     : `set OPENAI_COMPATIBLE_PRICE (${free}), or add it to MODEL_PRICES`;
 }
 
-export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDependencies) => {
+export const createSpending = ({ runs, models, tariffOf }: SpendingDependencies) => {
   const inputTokensOf = async ({ request: { system, messages, pictures, tools } }: Call): Promise<number> =>
     (await models.countTokens(JSON.stringify([system, messages, tools]))) + pictureTokens(pictures);
 
   /** @throws ModelFailure model_unpriced */
   async function worstCase(call: Call, limit: string): Promise<string> {
     const { resolved } = call;
-    const usage = { inputTokens: await inputTokensOf(call), outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS };
+    const usage = { inputTokens: await inputTokensOf(call), outputTokens: call.request.maxOutputTokens };
     const amountUsd = models.price(resolved, usage, termsOf(call));
     if (amountUsd !== null) return amountUsd;
     const text = `no price is known for ${resolved.model}, so its ${limit} cannot be kept; ${wayOut(call)}`;

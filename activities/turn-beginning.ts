@@ -1,11 +1,13 @@
 /** How a run begins its first turn, and what its later ones go on with: who answers, on which model, knowing what. */
-import type { ModelCredentials, Models, ResolvedModel } from '../src/platform/models/types.ts';
+import { preferSample } from '../src/platform/models/resolve.ts';
+import type { ModelCredentials, Models, RecordedReply, ResolvedModel } from '../src/platform/models/types.ts';
 import { present } from '../src/platform/core/present.ts';
 import type { Beginning, BeginningRequest } from '../src/resources/agent-context/beginning.ts';
 import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
 import { systemPrompt } from '../src/resources/agent-context/transcript.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
 import type { AgentStore, RunWithAgent } from '../src/resources/agents/store.ts';
+import { SAMPLE_NOTE } from '../src/resources/samples/model.ts';
 import { systemText, type SystemContent } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
@@ -18,6 +20,8 @@ export interface TurnBeginningDependencies {
   models: Models;
   /** @returns what the workspace gave to its integrations for models */
   modelCredentials: (customerId: string) => Promise<ModelCredentials>;
+  /** @returns the recorded reply to a turn, if the run belongs to a sample */
+  findRecordedReply: (run: RunInTurn, turn: number) => Promise<RecordedReply | undefined>;
   /** Loads what an agent knows when its run begins: its skills, and memories that are always loaded or near the prompt. */
   loadBeginning: (request: BeginningRequest) => Promise<Beginning>;
 }
@@ -28,7 +32,7 @@ interface Answering {
 }
 
 export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
-  const { runs, agents, models, modelCredentials, loadBeginning } = deps;
+  const { runs, agents, models, modelCredentials, loadBeginning, findRecordedReply } = deps;
   const classify = createClassifier(models);
   const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
     models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
@@ -40,7 +44,7 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
       classified = await classify(run.customerId, run.prompt, await agents.listAgents(run.customerId));
     const slug = run.agent ?? present(classified).agent;
     const agent = existing(slug, run.agent === null ? await agents.loadAgent(run.customerId, slug) : run.named);
-    const resolved = models.resolve(
+    const chosen = models.resolve(
       {
         model: agent.model,
         defaultModel: agent.defaultModel,
@@ -52,6 +56,8 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
       },
       await credentialsOf(run),
     );
+    const hasSample = chosen.rule === 'offline' && (await findRecordedReply({ ...run, agent: slug }, 1)) !== undefined;
+    const resolved = preferSample(chosen, hasSample);
     const { model, tier, rule, enforce, reasoning } = resolved;
     const prompt = systemPrompt(agent, run.conversation !== null);
     const { customerId } = run;
@@ -81,7 +87,15 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
         {
           key: 'model',
           type: 'model_resolved',
-          payload: { model, tier, rule, enforce, reasoning, ...(classified ? { classifier: { ...classified } } : {}) },
+          payload: {
+            model,
+            tier,
+            rule,
+            enforce,
+            reasoning,
+            ...(classified ? { classifier: { ...classified } } : {}),
+            ...(hasSample && { note: SAMPLE_NOTE }),
+          },
         },
         {
           key: 'context',
@@ -97,6 +111,7 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
     });
     run.status = 'running';
     run.agent = agent.slug;
+    run.modelProvider = resolved.provider;
     return { agent, resolved };
   }
 

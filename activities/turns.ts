@@ -5,7 +5,14 @@
 import { Context } from '@temporalio/activity';
 import type { Log } from '../src/platform/core/log.ts';
 import { present } from '../src/platform/core/present.ts';
-import { ModelFailure, type ModelReply, type ResolvedModel, type TokenUsage } from '../src/platform/models/types.ts';
+import {
+  ModelFailure,
+  type ModelReply,
+  type Models,
+  type RecordedReply,
+  type ResolvedModel,
+  type TokenUsage,
+} from '../src/platform/models/types.ts';
 import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
 import type { LoadPictures } from '../src/resources/agent-context/pictures.ts';
 import { modelMessages } from '../src/resources/agent-context/transcript.ts';
@@ -126,6 +133,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const earlier = run.conversation === null ? [] : await runs.loadEarlierExchanges(run.id, HISTORY_LENGTH);
     const credentials = await credentialsOf(run);
     const pictures = await deps.loadPictures(run, resolved, credentials);
+    const sampleReply = resolved.provider === 'sample' ? await recordedReply(run, turn) : undefined;
     const request = {
       resolved,
       credentials,
@@ -137,6 +145,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         .map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),
       ...(run.step?.outputSchema ? { outputSchema: run.step.outputSchema } : {}),
       maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
+      ...(sampleReply && { recorded: sampleReply, maxOutputTokens: await countReply(models, sampleReply) }),
       timeoutMs: settings.MODEL_TIMEOUT,
     };
     const spending = await spendingOf({ run, turn, resolved, credentials: request.credentials, request });
@@ -164,8 +173,9 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const isHeld = await spending.hold();
     const startedAt = performance.now();
     let spent: TokenUsage | undefined;
-    const isOffline = resolved.provider === 'offline';
-    // A call of the offline model is over before anybody could come to read along later.
+    // Neither the offline model nor a recording costs anything that a lost worker would leave unbooked.
+    const isOffline = resolved.provider === 'offline' || resolved.provider === 'sample';
+    // Such a call is over before anybody could come to read along later.
     const telling = isOffline && !run.isWatched ? undefined : scribe.begin(run, turn, attempt);
     try {
       const left: UnderWay | undefined = isOffline ? undefined : { turn, attempt };
@@ -181,6 +191,13 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     } finally {
       await telling?.end();
     }
+  }
+
+  /** @throws ModelFailure when the recording has no reply for the turn, because the product was upgraded meanwhile */
+  async function recordedReply(run: RunInTurn, turn: number): Promise<RecordedReply> {
+    const reply = await deps.findRecordedReply(run, turn);
+    if (!reply) throw new ModelFailure('model_unavailable', 'The recorded sample has no reply for this turn.');
+    return reply;
   }
 
   async function record(
@@ -233,6 +250,10 @@ export const createTurnActivities = (deps: TurnDependencies) => {
 
   return { takeTurn };
 };
+
+/** @returns the tokens of a recorded reply, which may be longer than a reply of a model is allowed to be */
+const countReply = (models: Models, { text, toolCalls }: RecordedReply): Promise<number> =>
+  models.countTokens(text + JSON.stringify(toolCalls));
 
 /** A call that came to a reply. */
 interface Call {

@@ -21,6 +21,7 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
       modelCredentials: services.modelCredentials,
       tariffOf: services.tariffOf,
       loadBeginning: services.loadBeginning,
+      findRecordedReply: services.samples.findReply,
       loadPictures: services.loadPictures,
       noteTurn: engine.noteTurn,
       settings: config,

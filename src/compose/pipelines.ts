@@ -9,8 +9,12 @@ import { createOutlookStore } from '../resources/projects/outlook/store.ts';
 import { createProjectService } from '../resources/projects/service.ts';
 import { createScribe } from '../resources/run-texts/scribe.ts';
 import { createRunTextStore } from '../resources/run-texts/store.ts';
+import { openSamples } from '../resources/samples/library.ts';
+import { createSampleService } from '../resources/samples/service.ts';
+import { createSampleStore } from '../resources/samples/store.ts';
 import { createSearchService } from '../resources/search/service.ts';
 import { createSearchStore } from '../resources/search/store/index.ts';
+import { builtinTemplates } from '../resources/templates/builtin/index.ts';
 import { createTemplateService } from '../resources/templates/service.ts';
 import { createTemplateStore } from '../resources/templates/store.ts';
 import { createWebhookGateService } from '../resources/webhook-gates/service.ts';
@@ -39,15 +43,30 @@ export function composePipelines(
     skillExists: skills.existing,
     actionNames: ACTIONS.map(({ name }) => name),
   });
+  const samples = createSampleService({
+    open: openSamples,
+    store: createSampleStore(db),
+    versions: new Map(builtinTemplates.map(({ spec }) => [spec.slug, spec.version])),
+  });
   return {
     stores: { templates: templateStore },
+    samples,
     templates,
     search,
     events: createEventService({ store: events }),
     live: createLiveService({ store: createEventLogStore(db), texts, settings: config, log }),
     texts,
     scribe: createScribe({ store: texts, log }),
-    projects: createProjectService({ temporal, store: projects, events, starter, templates, search, log }),
+    projects: createProjectService({
+      temporal,
+      store: projects,
+      events,
+      starter,
+      templates,
+      search,
+      isSample: samples.isSample,
+      log,
+    }),
     projectOutlook: createProjectOutlook({ store: createOutlookStore(db), projects }),
     webhookGates: createWebhookGateService({ store: createWebhookGateStore(db) }),
   };

@@ -28,6 +28,7 @@ import { projectRoutes } from './projects/routes.ts';
 import { runArtifactRoutes } from './run-artifacts/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { jobRoutes } from './scheduled-jobs/routes.ts';
+import { sampleRoutes } from './samples/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { sessionRoutes } from './session/routes.ts';
 import { skillRoutes } from './skills/routes.ts';
@@ -50,6 +51,7 @@ const declaredRoutes = (services: Services): readonly Route[] => [
   ...runRoutes(services),
   ...templateRoutes(services),
   ...attachmentRoutes(services),
+  ...sampleRoutes(services),
   ...projectRoutes(services),
   ...inboxRoutes(services),
   ...eventRoutes(services),

@@ -321,6 +321,7 @@ describe('the board', () => {
       cost_warning_threshold: '0.8',
       cost_total_usd: '0.5',
       cost_burst_per_minute_usd: null,
+      sample: false,
       created_at: NEW_YEAR,
       started_at: NEW_YEAR,
       completed_at: null,

@@ -1876,6 +1876,10 @@ export type RunListRow = {
     model_tier: string;
     model_rule: string;
     model_enforce: boolean;
+    /**
+     * Recorded sample content: no model was called
+     */
+    sample: boolean;
 };
 
 export type RunAccepted = {
@@ -1902,6 +1906,10 @@ export type FoundRun = {
      */
     error: string | null;
     model: string | null;
+    /**
+     * Recorded sample content: no model was called
+     */
+    sample: boolean;
     cost_usd: string;
     /**
      * False: the price of a call was not known, and the cost is a lower bound
@@ -1948,6 +1956,10 @@ export type ShownRun = {
     prompt: string;
     error: string | null;
     model: string | null;
+    /**
+     * Recorded sample content: no model was called
+     */
+    sample: boolean;
     cost_usd: string;
     /**
      * False: the price of a call was not known, and the cost is a lower bound
@@ -2037,6 +2049,10 @@ export type RunDetail = {
     completed_at: string | null;
     output: string | null;
     error: string | null;
+    /**
+     * Recorded sample content: no model was called
+     */
+    sample: boolean;
 };
 
 export type Workflow = {
@@ -2104,6 +2120,34 @@ export type Reading = {
     summary: string;
 };
 
+export type Samples = {
+    workflows: Array<{
+        /**
+         * Slug of the built-in workflow
+         */
+        workflow: string;
+        title: string;
+        /**
+         * What one gets to see, in one sentence
+         */
+        summary: string;
+        brief: string;
+        params: {
+            [key: string]: unknown;
+        };
+    }>;
+    prompts: Array<{
+        slug: string;
+        title: string;
+        /**
+         * What the run shows, in one sentence
+         */
+        summary: string;
+        agent: string;
+        prompt: string;
+    }>;
+};
+
 export type Project = {
     id: string;
     title: string;
@@ -2130,6 +2174,10 @@ export type Project = {
     cost_warning_threshold: string;
     cost_total_usd: string;
     cost_burst_per_minute_usd: string | null;
+    /**
+     * Recorded sample content: no model was called
+     */
+    sample: boolean;
     created_at: string;
     started_at: string | null;
     completed_at: string | null;
@@ -2250,6 +2298,10 @@ export type Artifact = {
     superseded: boolean;
     supersedes_artifact_id: string | null;
     superseded_by_artifact_id: string | null;
+    /**
+     * Recorded sample content: no model was called
+     */
+    sample: boolean;
     created_at: string;
 };
 
@@ -4055,6 +4107,10 @@ export type Run = {
     created_at: string;
     started_at: string | null;
     completed_at: string | null;
+    /**
+     * Recorded sample content: no model was called
+     */
+    sample: boolean;
 };
 
 export type ProjectAccepted = {
@@ -4075,6 +4131,10 @@ export type ProjectStatus = {
     cost_total_usd: string;
     started_at: string | null;
     completed_at: string | null;
+    /**
+     * Recorded sample content: no model was called
+     */
+    sample: boolean;
 };
 
 export type Webhook = {
@@ -9984,6 +10044,59 @@ export type FilesDownloadResponses = {
 };
 
 export type FilesDownloadResponse = FilesDownloadResponses[keyof FilesDownloadResponses];
+
+export type SamplesListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/samples';
+};
+
+export type SamplesListErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type SamplesListError = SamplesListErrors[keyof SamplesListErrors];
+
+export type SamplesListResponses = {
+    /**
+     * Recorded samples to try the product with before a model is configured
+     */
+    200: Samples;
+};
+
+export type SamplesListResponse = SamplesListResponses[keyof SamplesListResponses];
 
 export type ProjectsListData = {
     body?: never;

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isTooDeep, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
 import { withPictures } from './pictures.ts';
-import { malformed, timedOut, toModelFailure } from './failures.ts';
+import { configuredProviders } from './catalogue.ts';
+import { malformed, sampleSuperseded, timedOut, toModelFailure } from './failures.ts';
 import type { CallOptions, Prompt, SdkModel } from './providers.ts';
 import { countInput, listenForUsage, type UsageListener } from './usage-without-reply.ts';
 import { createReplyCounter } from './reply-limits.ts';
@@ -174,16 +175,45 @@ export const callOffline = (call: ModelCall, model: SdkModel): Promise<ModelRepl
       else if (part.type === 'tool-call')
         reply.toolCalls.push({ callId: part.toolCallId, tool: part.toolName, arguments: parseJson(part.input) });
     }
-    if (call.onText) await inPieces(reply.text, call.onText, abortSignal);
+    if (call.onText) await inPieces(reply.text, call.onText, abortSignal, OFFLINE_PACE);
     return checked(reply, call);
   });
 
-const PIECES = 20;
-const PIECE_MS = 40;
+/**
+ * Answers from a recording. Tokens are counted as of any reply, so that costs and budgets look as they would.
+ * @throws ModelFailure sample_superseded when a provider is configured: a recording never stands in for a model
+ */
+export const callSample = (call: ModelCall): Promise<ModelReply> =>
+  withDeadline(call, async (abortSignal) => {
+    const { recorded } = call;
+    if (!recorded) throw new Error('a call of the provider "sample" needs a recorded reply');
+    if (configuredProviders(call.credentials).length > 0) throw sampleSuperseded();
+    const { text, toolCalls } = recorded;
+    const said = text + toolCalls.map((each) => `${each.tool} ${JSON.stringify(each.arguments)}`).join('\n');
+    const [inputTokens, outputTokens] = await Promise.all([countInput(call), countTokensOf(said)]);
+    if (call.onText) await inPieces(text, call.onText, abortSignal, SAMPLE_PACE);
+    const finishReason = toolCalls.length > 0 ? 'tool-calls' : 'stop';
+    return checked({ text, toolCalls, usage: { inputTokens, outputTokens }, finishReason }, call);
+  });
 
-/** Gives a reply in pieces, as a provider's comes, the whole of it within a second. */
-async function inPieces(text: string, onText: (piece: string) => void, signal: AbortSignal): Promise<void> {
-  const length = Math.max(8, Math.ceil(text.length / PIECES));
+interface Pace {
+  charactersPerSecond: number;
+  longestMs: number;
+}
+
+const PIECE_MS = 40;
+const OFFLINE_PACE: Pace = { charactersPerSecond: 200, longestMs: 800 };
+/** A few hundred characters a second, as a provider's stream comes; the longest drawings come faster. */
+const SAMPLE_PACE: Pace = { charactersPerSecond: 600, longestMs: 20_000 };
+
+/** Gives a reply in pieces, as a provider's comes. */
+async function inPieces(
+  text: string,
+  onText: (piece: string) => void,
+  signal: AbortSignal,
+  { charactersPerSecond, longestMs }: Pace,
+): Promise<void> {
+  const length = Math.ceil(PIECE_MS * Math.max(charactersPerSecond / 1_000, text.length / longestMs));
   for (let at = 0; at < text.length; at += length) {
     await sleep(PIECE_MS, undefined, { signal }).catch(() => {});
     onText(text.slice(at, at + length));

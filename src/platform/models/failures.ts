@@ -78,13 +78,23 @@ function ofStatus(error: APICallError, { resolved, credentials }: Subject): Mode
   return new ModelFailure('model_refused_request', text);
 }
 
-const labelOf = ({ provider }: Subject['resolved']): string =>
-  provider === 'offline' ? 'The offline model' : (PROVIDERS[provider].phrase ?? PROVIDERS[provider].label);
+function labelOf({ provider }: Subject['resolved']): string {
+  if (provider === 'offline') return 'The offline model';
+  if (provider === 'sample') return 'The recorded sample';
+  return PROVIDERS[provider].phrase ?? PROVIDERS[provider].label;
+}
 
 const overflow = (who: string, quoted: string) =>
   new ModelFailure(
     'model_context_overflow',
     `${who} takes no conversation this long: ${quoted}. Shorten the brief, attachments or thread, or choose a model with a larger window.`,
+  );
+
+/** A provider was configured after the run had begun on its recording. */
+export const sampleSuperseded = (): ModelFailure =>
+  new ModelFailure(
+    'model_unavailable',
+    'This run began on recorded sample content, and a model provider has been configured since. Start it again to have the model answer.',
   );
 
 export const timedOut = (resolved: Subject['resolved'], timeoutMs?: number): ModelFailure =>

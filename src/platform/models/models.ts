@@ -5,7 +5,7 @@
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { GuardedFetch } from '../egress/egress.ts';
-import { callOffline, callProvider } from './call.ts';
+import { callOffline, callProvider, callSample } from './call.ts';
 import { configuredProviders, credentialsBy, deploymentCredentials } from './catalogue.ts';
 import { createEmbedder } from './embed.ts';
 import { createOfflineModel } from './offline.ts';
@@ -46,10 +46,11 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
 
   return {
     resolve: resolveModel,
-    call: async (call) =>
-      call.resolved.provider === 'offline'
-        ? callOffline(call, offline)
-        : callProvider(call, await providerModel(call.resolved, call.credentials, replyLimits(call, config))),
+    async call(call) {
+      if (call.resolved.provider === 'offline') return callOffline(call, offline);
+      if (call.resolved.provider === 'sample') return callSample(call);
+      return callProvider(call, await providerModel(call.resolved, call.credentials, replyLimits(call, config)));
+    },
     price: (resolved, usage, terms) => price(resolved, usage, terms),
     reloadPrices() {
       price = createPrices(config.MODEL_PRICES);

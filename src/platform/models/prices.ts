@@ -33,6 +33,9 @@ function readPriceFile(path: string): z.infer<typeof PriceFile> {
   }
 }
 
+const isWithoutProvider = (provider: ResolvedModel['provider']): provider is 'offline' | 'sample' =>
+  provider === 'offline' || provider === 'sample';
+
 /** @returns the amount with up to eight decimals, without exponent and trailing zeros */
 const decimal = (usd: number): string => withoutTrailingZeros(usd.toFixed(8));
 
@@ -53,10 +56,10 @@ export function createPrices(file?: string): PriceOf {
   const overrides = new Map(Object.entries(file ? readPriceFile(file) : {}));
   return ({ model, provider }, usage, { isRouter = false, ofServer } = {}) => {
     const said = provider === 'openai-compatible' ? ofServer : undefined;
-    const own = overrides.get(model) ?? said ?? (provider === 'offline' ? OFFLINE_PRICE : undefined);
+    const own = overrides.get(model) ?? said ?? (isWithoutProvider(provider) ? OFFLINE_PRICE : undefined);
     if (own) return decimal(costOf(own, usage));
     // Whoever runs a compatible server sets its price; the same model costs something else at each host.
-    if ((provider === 'openai-compatible' && !isRouter) || provider === 'offline') return null;
+    if ((provider === 'openai-compatible' && !isRouter) || isWithoutProvider(provider)) return null;
 
     const { inputTokens: input_tokens, outputTokens: output_tokens } = usage;
     const found = packagedPrices().calcPrice({ input_tokens, output_tokens }, model, {

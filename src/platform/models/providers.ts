@@ -87,7 +87,7 @@ export const createProviders = (config: Config, guardedFetch?: GuardedFetch) => 
         config,
       });
     };
-    if (provider === 'offline') throw new Error('the offline model is not a provider');
+    if (provider === 'offline' || provider === 'sample') throw new Error(`${provider} is not a provider`);
     return make(provider);
   };
 };

@@ -38,6 +38,15 @@ const notConfigured = ({ id, provider }: KnownModel): ModelFailure => {
   );
 };
 
+/**
+ * Switches a run to its recorded sample. A configured provider wins: only the offline fallback is replaced, so that a
+ * recording is never taken for the answer of a model that somebody pays for.
+ */
+export const preferSample = (resolved: ResolvedModel, hasSample: boolean): ResolvedModel =>
+  hasSample && resolved.provider === 'offline' && resolved.rule === 'offline'
+    ? { ...resolved, provider: 'sample', rule: 'sample' }
+    : resolved;
+
 /** @throws ModelFailure model_not_configured when an enforced or overriding model has no configured provider */
 export function resolveModel(request: ModelRequest, credentials: ModelCredentials): ResolvedModel {
   const providers = configuredProviders(credentials);

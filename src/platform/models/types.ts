@@ -59,10 +59,12 @@ export interface ModelRequest {
 export interface ResolvedModel {
   /** `offline`, or the id that the provider has for the model. */
   model: string;
-  provider: ProviderName | 'offline';
+  /** `sample`: answered from a recording that ships with the product. */
+  provider: ProviderName | 'offline' | 'sample';
   tier: ModelTier;
   /**
-   * The rule that chose it, for example `agent_default`, `override`, `agent_enforced`, `auto_short_prompt`, `offline`.
+   * The rule that chose it, for example `agent_default`, `override`, `agent_enforced`, `auto_short_prompt`, `offline`,
+   * `sample`.
    */
   rule: string;
   enforce: boolean;
@@ -77,6 +79,12 @@ export interface ShownPicture {
   bytes: Buffer;
   width: number;
   height: number;
+}
+
+/** A reply that was written by hand and ships with the product. */
+export interface RecordedReply {
+  text: string;
+  toolCalls: ModelReply['toolCalls'];
 }
 
 interface ToolDeclaration {
@@ -102,6 +110,8 @@ export interface ModelCall {
   maxOutputTokens: number;
   timeoutMs: number;
   signal: AbortSignal;
+  /** Required when the provider is `sample`: the reply to give instead of calling a model. */
+  recorded?: RecordedReply;
   /**
    * It is called before the call fails, with what a provider bills for it all the same: its reply had begun, or the
    * service hung up. It is not called for what is certainly free: a connection refused, an error for an answer, the

@@ -40,7 +40,8 @@ export function listenForUsage(
       hasBegun = true;
     },
     async billed(hungUp) {
-      if (call.resolved.provider === 'offline' || (!hasBegun && !hungUp)) return undefined;
+      const isBilled = call.resolved.provider !== 'offline' && call.resolved.provider !== 'sample';
+      if (!isBilled || (!hasBegun && !hungUp)) return undefined;
       const [inputTokens, outputTokens] = await Promise.all([countInput(call), countTokensOf(pieces.join(''))]);
       return { inputTokens, outputTokens, ...reported };
     },

@@ -189,7 +189,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     async test({ customerId }: Caller, id: string) {
       const destination = await find(customerId, id);
       const startedAt = performance.now();
-      const error = await deliver(destination, sample()).then(
+      const error = await deliver(destination, testOutput()).then(
         () => null,
         (reason: unknown) => {
           if (reason instanceof OutputError) return reason.message;
@@ -265,16 +265,18 @@ const wire = ({
   updated_at: updatedAt,
 });
 
-const sample = (): Output => ({
+/** Makes what a destination is sent when somebody tests it. */
+const testOutput = (): Output => ({
+  isSample: false,
   deliveryId: newUuid(),
-  project: { id: 'sample', title: 'Sample', workflowSlug: 'sample', workflowVersion: 1 },
+  project: { id: 'test', title: 'Test', workflowSlug: 'test', workflowVersion: 1 },
   artifact: {
     id: newUuid(),
-    phaseSlug: 'sample',
+    phaseSlug: 'test',
     version: 1,
-    schemaSlug: 'sample',
+    schemaSlug: 'test',
     createdAt: new Date(),
-    content: '# It works\n\nThis is a sample: somebody tested this output destination.\n',
+    content: '# It works\n\nThis is a test: somebody tried this output destination.\n',
   },
 });
 

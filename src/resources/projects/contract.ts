@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { IsSample } from '../runs/contract.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS } from '../templates/model.ts';
 import {
   ATTEMPT_REASONS,
@@ -44,6 +45,7 @@ export const Project = z
     cost_warning_threshold: z.string().describe('Fraction of the budget'),
     cost_total_usd: Usd,
     cost_burst_per_minute_usd: Usd.nullable(),
+    sample: IsSample,
     created_at: Timestamp,
     started_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
@@ -140,6 +142,7 @@ export const Artifact = z
     superseded: z.boolean(),
     supersedes_artifact_id: z.uuid().nullable(),
     superseded_by_artifact_id: z.uuid().nullable(),
+    sample: IsSample,
     created_at: Timestamp,
   })
   .meta({ id: 'Artifact' });
@@ -156,6 +159,7 @@ const PublicProject = z
     cost_total_usd: Usd,
     started_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
+    sample: IsSample,
   })
   .meta({ id: 'ProjectStatus' });
 

@@ -14,6 +14,7 @@ import type { NewProjectRequest, ProjectPatch, ProjectRequest } from './contract
 import type { ProjectEventRow, ProjectQuery } from './reads/contract.ts';
 import { uuid } from './ids.ts';
 import { MOST_FOUND } from './model.ts';
+import type { SampleService } from '../samples/service.ts';
 import type { ProjectStarter } from './start.ts';
 import type { NewProject } from './store/create.ts';
 import type { ProjectStore } from './store/index.ts';
@@ -46,6 +47,7 @@ export interface ProjectServiceDependencies {
   starter: ProjectStarter;
   templates: ProjectTemplates;
   search: ProjectSearch;
+  isSample: SampleService['isSample'];
   log: Log;
 }
 
@@ -65,7 +67,7 @@ const titleOf = (brief: string): string =>
 const listed = <Row>(data: Row[]) => ({ data, meta: { total: data.length } });
 
 export const createProjectService = (deps: ProjectServiceDependencies) => {
-  const { temporal, store, events, starter, templates, search, log } = deps;
+  const { temporal, store, events, starter, templates, search, isSample, log } = deps;
 
   const findProject = async ({ customerId }: Caller, projectId: string) =>
     found(await store.findProject(customerId, projectId));
@@ -110,6 +112,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       customerId,
       title: body.title ?? titleOf(body.brief),
       isTitled: body.title !== undefined,
+      isSample: await isSample({ workflow: slug, version: template.version, brief: body.brief, params }),
       workflowSlug: slug,
       workflowVersion: template.version,
       brief: body.brief,
@@ -201,6 +204,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
         cost_total_usd: project.cost_total_usd,
         started_at: project.started_at,
         completed_at: project.completed_at,
+        sample: project.sample,
       };
     },
 

@@ -73,6 +73,8 @@ export const projects = pgTable(
     authMode: text('auth_mode').notNull(),
     /** An e-mail address, or `api-key:<id>`; null in rows of earlier releases. */
     startedBy: text('started_by'),
+    /** Started from a recorded sample, unchanged: without a model provider its steps are answered from the recording. */
+    isSample: boolean('is_sample').notNull().default(false),
     /** Null means no limit. The budget row `project:<id>` has this amount too, with what was spent. */
     costBudgetUsd: usd('cost_budget_usd'),
     /** A fraction of the budget. */

@@ -13,6 +13,8 @@ const Prompt = z
   .max(500_000)
   .refine((text) => text.trim() !== '', 'must not be blank');
 const Handle = z.string().min(1).max(200);
+/** The mark of honesty of whatever comes from a recorded sample. */
+export const IsSample = z.boolean().describe('Recorded sample content: no model was called');
 
 const Override = z.object({
   /** The id of a model, or `auto`. */
@@ -60,6 +62,7 @@ export const RunListRow = z
     model_tier: z.string(),
     model_rule: z.string(),
     model_enforce: z.boolean(),
+    sample: IsSample,
   })
   .meta({ id: 'RunListRow' });
 
@@ -89,6 +92,7 @@ const RunDetail = z
     completed_at: Timestamp.nullable(),
     output: z.string().nullable(),
     error: z.string().nullable(),
+    sample: IsSample,
   })
   .meta({ id: 'RunDetail' });
 
@@ -102,6 +106,7 @@ const PublicRun = z
     created_at: Timestamp,
     started_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
+    sample: IsSample,
   })
   .meta({ id: 'Run' });
 

@@ -231,6 +231,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
         completed_at: run.completedAt,
         output: run.output,
         error: run.error,
+        sample: run.modelProvider === 'sample',
       };
     },
 

@@ -37,6 +37,7 @@ const RECENT_RUNS: RecentRuns = {
       model_tier: 'offline',
       model_rule: 'offline',
       model_enforce: false,
+      sample: false,
     },
   ],
 };

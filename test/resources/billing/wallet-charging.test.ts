@@ -312,7 +312,7 @@ describe('the record of a turn', () => {
     const run = { id: runId, customerId, parentRunId: null, attemptId: null, agent: 'assistant', budgetIds: [] };
     const charge = { customerId, key: `run:${runId}:${turn}`, kind: 'run' as const, deltaUsdMicros: -500_000 };
     return {
-      run: { ...run, conversation: null },
+      run: { ...run, conversation: null, modelProvider: null },
       turn,
       model: 'offline',
       reply: [],

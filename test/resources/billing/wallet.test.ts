@@ -180,7 +180,7 @@ test('calls that share a project and a wallet do not wait for each other in a ci
   await wallets.post(credit(customerId, 'session:cs_5', 1_000_000_000));
   const turns = [1, 2, 3, 4, 5];
   const play = async (id: string, ids: string[]) => {
-    const run = { id, customerId, agent: 'assistant', parentRunId: null, conversation: null };
+    const run = { id, customerId, agent: 'assistant', parentRunId: null, conversation: null, modelProvider: null };
     const parent = { runId: 'parent', callId: id, depth: 1, budgetIds: ids, attemptId: null };
     const said = { prompt: 'Hello', threadId: null, channelId: null, override: null };
     await runs.acceptRun({ ...run, ...said, transport: 'rest', parent });

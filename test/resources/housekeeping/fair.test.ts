@@ -97,6 +97,7 @@ async function loseStarts() {
     authMode: 'session',
     costBudgetUsd: null,
     isTitled: true,
+    isSample: false,
     phases: [phaseSpec('text', [agentStep('write')])],
   });
   const event = {

@@ -50,6 +50,7 @@ async function acceptProject(): Promise<string> {
     customerId: acme.caller.customerId,
     title: 'Lost',
     isTitled: true,
+    isSample: false,
     brief: 'Tell the story of bread.',
     params: null,
     workflowSlug: 'lost',

@@ -67,6 +67,7 @@ test('late results', async () => {
     attemptId: null,
     agent: 'assistant',
     conversation: null,
+    modelProvider: null,
   };
   const recorded = await runs.recordTurn({
     run: { ...run, budgetIds: [] },

@@ -136,6 +136,7 @@ export function clientsWithin({ timeoutS, maxMb }: Bounds) {
           content: 'words',
           createdAt: new Date(),
         },
+        isSample: false,
       });
 
   return {

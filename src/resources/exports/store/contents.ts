@@ -79,7 +79,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
 
   projects: {
     columns:
-      'id seq title is_titled workflow_slug workflow_version status pause_reason brief params auth_mode started_by cost_budget_usd cost_warning_threshold is_cost_warned cost_burst_per_minute_usd completions created_at started_at completed_at abandoned_at',
+      'id seq title is_titled workflow_slug workflow_version status pause_reason brief params auth_mode started_by is_sample cost_budget_usd cost_warning_threshold is_cost_warned cost_burst_per_minute_usd completions created_at started_at completed_at abandoned_at',
     without: {
       ...TENANT,
       start_due_at: 'when housekeeping of this deployment looks at it',

@@ -4,6 +4,7 @@
  */
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Mail, Mailer } from '../../../platform/mail/mailer.ts';
+import { SAMPLE_NOTE } from '../../samples/model.ts';
 import type { DestinationTarget } from '../contract.ts';
 import { fileOf, OutputError, type Output } from './output.ts';
 
@@ -31,13 +32,14 @@ export async function sendEmail(
   { to, subject }: EmailConfig,
   output: Output,
 ): Promise<void> {
-  const { deliveryId, project, artifact } = output;
+  const { deliveryId, project, artifact, isSample } = output;
   const { text, extension, contentType } = fileOf(output);
   await sendMail(mailer, deliveryId, {
     to,
     subject: subject ?? `${project.title}: ${artifact.phaseSlug}`,
     text: [
       `${project.title}: ${artifact.phaseSlug}, version ${artifact.version}, is attached.`,
+      ...(isSample ? [SAMPLE_NOTE] : []),
       `All artifacts of the project: ${linkTo(project.id)}`,
     ].join('\n\n'),
     attachments: [{ filename: `${artifact.phaseSlug}.v${artifact.version}.${extension}`, contentType, content: text }],

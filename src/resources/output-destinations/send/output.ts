@@ -7,6 +7,8 @@ export interface Output {
   deliveryId: string;
   project: { id: string; title: string; workflowSlug: string; workflowVersion: number };
   artifact: { id: string; phaseSlug: string; version: number; schemaSlug: string; content: unknown; createdAt: Date };
+  /** The project's content was recorded, and no model was called for it. */
+  isSample: boolean;
 }
 
 /** The message is for the tenant: it names no address beyond the host, and no secret. */

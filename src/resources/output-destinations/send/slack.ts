@@ -1,6 +1,7 @@
 /** Posts to Slack: of an artifact, its beginning and the address at which the rest is read. */
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { discard } from '../../../platform/egress/read-capped.ts';
+import { SAMPLE_NOTE } from '../../samples/model.ts';
 import type { DestinationTarget } from '../contract.ts';
 import { fileOf, refusedWith, type Output } from './output.ts';
 
@@ -47,7 +48,7 @@ export async function sendSlack(
   output: Output,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { project, artifact } = output;
+  const { project, artifact, isSample } = output;
   const { text } = fileOf(output);
   const characters = [...text];
   const isCut = characters.length > MAX_EXCERPT;
@@ -55,6 +56,7 @@ export async function sendSlack(
   const title = `${escapedInCode(project.title)}: ${artifact.phaseSlug}, version ${artifact.version}`;
   const blocks = [
     section(`*${title}*`),
+    ...(isSample ? [section(SAMPLE_NOTE)] : []),
     section(`\`\`\`${escapedInCode(excerpt)}\`\`\``),
     section(`<${linkTo(project.id)}|${isCut ? 'Read all of it' : 'All artifacts of the project'}>`),
   ];

@@ -53,7 +53,7 @@ export async function sendWebhook(
   output: Output,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { deliveryId, project, artifact } = output;
+  const { deliveryId, project, artifact, isSample } = output;
   const { contentType } = fileOf(output);
   const announced = {
     event: ARTIFACT_FINISHED,
@@ -70,6 +70,7 @@ export async function sendWebhook(
       content_type: contentType,
       created_at: artifact.createdAt.toISOString(),
       content: artifact.content,
+      ...(isSample && { sample: true }),
     },
   };
   await postSigned(deps, config, announced, signal);

@@ -11,6 +11,7 @@ import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts'
 import { behindOf, putOff, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
+import { HAS_SAMPLE_CONTENT } from '../../projects/store/project-columns.ts';
 import { artifacts, projects } from '../../projects/table.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import { PAUSE_AFTER_MS } from '../../webhook-subscriptions/model.ts';
@@ -206,6 +207,8 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
           destination: outputDestinations,
           project: projects,
           artifact: artifacts,
+          isSample: sql<boolean>`exists (
+            select 1 from projects p where p.id = ${outputDeliveries.projectId} and ${HAS_SAMPLE_CONTENT})`,
           withheldFrom: outputDeliveries.withheldFrom,
           waitId: outputDeliveries.waitId,
           notice: outputDeliveries.notice,

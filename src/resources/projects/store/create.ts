@@ -23,6 +23,8 @@ import type { Board } from './queries.ts';
 export interface NewProject {
   customerId: string;
   title: string;
+  /** Its workflow, brief and parameters are those of a recorded sample. */
+  isSample: boolean;
   /** Says whether the title was given; otherwise it is made of the brief, which Temporal and addresses are not told. */
   isTitled: boolean;
   workflowSlug: string;
@@ -104,9 +106,9 @@ async function insertRows(db: Database, id: string, project: NewProject): Promis
       select identity_workspace_id, ${openStatus} as status from workspaces where customer_id = ${customerId} for share
     ), project as (
       insert into projects (id, customer_id, title, is_titled, workflow_slug, workflow_version, brief, params, auth_mode,
-        started_by, cost_budget_usd)
+        started_by, is_sample, cost_budget_usd)
       select ${id}, ${customerId}, ${title}, ${isTitled}, ${workflowSlug}, ${workflowVersion}, ${brief},
-        ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${startedBy ?? null},
+        ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${startedBy ?? null}, ${project.isSample},
         ${project.costBudgetUsd}::numeric
       from workspace where status <> 'archived'
       on conflict (id) do nothing returning *

@@ -1,8 +1,14 @@
 /** The columns of a project `p` in the shape in which it is sent. */
 import { sql, type SQL } from 'drizzle-orm';
+import { isSampleRun } from '../../runs/store/queries.ts';
 
 export const spentOf = (budgetId: SQL): SQL =>
   sql`coalesce((select b.spent_usd from budgets b where b.id = ${budgetId}), 0)::text`;
+
+/** Tells of a project `p` whether any of its steps was answered from a recorded sample. */
+export const HAS_SAMPLE_CONTENT = sql`(p.is_sample and exists (
+  select 1 from attempts x join runs r on r.id = x.child_run_id
+  where x.project_id = p.id and ${isSampleRun(sql`r.model_provider`)}))`;
 
 // This selects a value and not `exists`, for which a plan may read every task of every project at once.
 export const PROJECT = sql`
@@ -11,4 +17,4 @@ export const PROJECT = sql`
   p.brief, p.params, 'internal' as owner_kind, p.customer_id as owner_id, p.auth_mode, null as anthropic_workspace_id,
   p.cost_budget_usd, round(p.cost_warning_threshold, 2)::text as cost_warning_threshold,
   ${spentOf(sql`'project:' || p.id`)} as cost_total_usd, p.cost_burst_per_minute_usd,
-  p.created_at, p.started_at, p.completed_at, p.abandoned_at`;
+  ${HAS_SAMPLE_CONTENT} as sample, p.created_at, p.started_at, p.completed_at, p.abandoned_at`;

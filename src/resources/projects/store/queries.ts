@@ -6,11 +6,12 @@ import { sql } from 'drizzle-orm';
 import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ProjectInput } from '../../../../workflows/project/messages.ts';
+import { isSampleRun } from '../../runs/store/queries.ts';
 import { countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
 import type { GateKind } from '../../templates/model.ts';
 import { MOST_FOUND, type BoardPhase, type ProjectStatus, type TaskStatus } from '../model.ts';
-import { PROJECT, spentOf } from './project-columns.ts';
+import { HAS_SAMPLE_CONTENT, PROJECT, spentOf } from './project-columns.ts';
 
 const TASK = sql`
   t.id, t.project_id, t.phase_slug, t.title, t.status, t.depends_on, t.task_kind, t.cascade_on_upstream_change,
@@ -30,10 +31,16 @@ const ATTEMPT = sql`
   a.output_validated, a.error, a.cost_usd::text, a.child_run_id, a.created_at, a.started_at, a.completed_at,
   round(extract(epoch from a.completed_at - a.started_at) * 1000)::int as duration_ms`;
 
+/** An artifact that an action made has no run of its own: it is made of what the project's runs answered. */
+const IS_SAMPLE_ARTIFACT = sql`coalesce((
+    select ${isSampleRun(sql`r.model_provider`)} from attempts made join runs r on r.id = made.child_run_id
+    where made.id = a.produced_by_attempt_id),
+  (select ${HAS_SAMPLE_CONTENT} from projects p where p.id = a.project_id))`;
+
 const ARTIFACT = sql`
   a.id, a.project_id, a.task_id, a.phase_slug, a.version, a.schema_slug, a.content, a.produced_by_subtask_id,
   a.produced_by_attempt_id, a.produced_via, a.superseded, a.supersedes_artifact_id, a.superseded_by_artifact_id,
-  a.created_at`;
+  ${IS_SAMPLE_ARTIFACT} as sample, a.created_at`;
 
 export interface ProjectFilter {
   status?: ProjectStatus | undefined;

@@ -11,6 +11,9 @@ export interface RunFilter {
   sinceHours?: number | undefined;
 }
 
+/** Tells whether a run was answered from a recorded sample. @param provider the column `model_provider` */
+export const isSampleRun = (provider: SQL): SQL<boolean> => sql<boolean>`(${provider} is not distinct from 'sample')`;
+
 const hoursAgo = (hours: number): SQL => sql`now() - make_interval(hours => ${hours})`;
 
 const listColumns = {
@@ -29,6 +32,7 @@ const listColumns = {
   model_tier: runs.modelTier,
   model_rule: runs.modelRule,
   model_enforce: runs.modelEnforce,
+  sample: isSampleRun(sql`${runs.modelProvider}`),
 };
 
 export async function listRuns(

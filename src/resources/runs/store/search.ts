@@ -6,6 +6,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { first, itemAt } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { countsOf } from '../../tallies/store.ts';
+import { isSampleRun } from './queries.ts';
 import type { RunFilters } from '../views/contract.ts';
 import { RUN_STATUSES, type RunStatus } from '../model.ts';
 
@@ -24,6 +25,7 @@ export interface FoundRun {
   prompt: string;
   error: string | null;
   model: string | null;
+  sample: boolean;
   cost_usd: string;
   is_priced: boolean;
   event_count: number;
@@ -93,8 +95,8 @@ export async function searchRuns(
         ${starts.length === 0 ? sql`false` : sql`coalesce(min(created_at) < ${since}, false)`} as is_past
       from looked_at)
     select ends.looked_at, ends.last, ends.is_past, r.id as run_id, r.parent_run_id, a.project_id, r.agent, r.transport, r.status,
-      left(r.prompt, 200) as prompt, left(r.error, 200) as error, r.model, r.cost_usd::text as cost_usd, r.is_priced,
-      r.event_count, r.created_at, r.started_at, r.completed_at
+      left(r.prompt, 200) as prompt, left(r.error, 200) as error, r.model,
+      ${isSampleRun(sql`r.model_provider`)} as sample, r.cost_usd::text as cost_usd, r.is_priced, r.event_count, r.created_at, r.started_at, r.completed_at
     from ends left join found on true left join runs r on r.id = found.id and r.customer_id = ${customerId}
       left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
     order by r.seq desc`);

@@ -2,6 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { RunEventType, RunStatus } from '../model.ts';
+import { isSampleRun } from './queries.ts';
 import type { FoundRun } from './search.ts';
 
 interface ShownRun extends FoundRun {
@@ -18,7 +19,7 @@ interface ShownRun extends FoundRun {
 export async function showRun(db: Database, customerId: string, runId: string): Promise<ShownRun | undefined> {
   const [run] = await db.rows<ShownRun>(sql`
     select r.id as run_id, r.parent_run_id, a.project_id, r.agent, r.transport, r.status, r.prompt, r.output, r.error,
-      r.thread_id, r.model, r.model_rule, r.context_window, r.input_tokens::float8 as input_tokens,
+      r.thread_id, r.model, ${isSampleRun(sql`r.model_provider`)} as sample, r.model_rule, r.context_window, r.input_tokens::float8 as input_tokens,
       r.output_tokens::float8 as output_tokens, r.turn_count, r.cost_usd::text as cost_usd, r.is_priced, r.event_count,
       r.created_at, r.started_at, r.completed_at,
       (select jsonb_build_object('limit_usd', b.limit_usd::text, 'spent_usd', b.spent_usd::text,

@@ -98,7 +98,10 @@ const endColumns = ({ status, output, error }: RunEnd): SQL => sql`
   status = ${status}::run_status, completed_at = now(), output = ${output ?? null},
   error = ${error ? errorText(error) : null}, error_code = ${error?.code ?? null},`;
 
-type EndingRun = Pick<RunInTurn, 'id' | 'customerId' | 'parentRunId' | 'attemptId' | 'agent' | 'conversation'>;
+type EndingRun = Pick<
+  RunInTurn,
+  'id' | 'customerId' | 'parentRunId' | 'attemptId' | 'agent' | 'conversation' | 'modelProvider'
+>;
 
 /** CTEs that write an outbox row for each endpoint that wants to know, in the statement that ends the run. */
 const announce = (guard: SQL, run: EndingRun, { status, output }: RunEnd): SQL =>
@@ -107,7 +110,13 @@ const announce = (guard: SQL, run: EndingRun, { status, output }: RunEnd): SQL =
         customerId: run.customerId,
         eventType: status === 'succeeded' ? 'run.succeeded' : 'run.failed',
         eventKey: `run:${run.id}`,
-        data: { run_id: run.id, agent: run.agent, status, output: output ?? null },
+        data: {
+          run_id: run.id,
+          agent: run.agent,
+          status,
+          output: output ?? null,
+          ...(run.modelProvider === 'sample' && { sample: true }),
+        },
       })}`
     : sql`, deliveries as (select null::uuid as id where false)`;
 
@@ -234,7 +243,7 @@ export interface RecordedEnd {
 export async function endRun(db: Database, runId: string, end: RunEnd): Promise<RecordedEnd | undefined> {
   const [run] = await db.rows<EndingRun & { isHolding: boolean }>(sql`
     select id, customer_id as "customerId", parent_run_id as "parentRunId", attempt_id as "attemptId", agent,
-      conversation, exists (select 1 from cost_reservations c where c.run_id = runs.id) as "isHolding"
+      conversation, model_provider as "modelProvider", exists (select 1 from cost_reservations c where c.run_id = runs.id) as "isHolding"
     from runs where id = ${runId}`);
   if (!run) return undefined;
   const event = endEvent(end);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { limit, Timestamp, Usd, UsdText } from '../../../platform/http/schemas.ts';
-import { RunEvent, RunId, RunPath } from '../contract.ts';
+import { IsSample, RunEvent, RunId, RunPath } from '../contract.ts';
 import { RUN_STATUSES, TOOL_CALL_STATUSES, type RunStatus } from '../model.ts';
 
 const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
@@ -30,6 +30,7 @@ const FoundRun = z
     prompt: z.string().describe('Its beginning, at most 200 characters'),
     error: z.string().nullable().describe('Its beginning, at most 200 characters'),
     model: z.string().nullable(),
+    sample: IsSample,
     cost_usd: Usd,
     is_priced: z.boolean().describe('False: the price of a call was not known, and the cost is a lower bound'),
     event_count: z.int(),

@@ -7,6 +7,7 @@ import type { Database } from '../../../../platform/db/client.ts';
 import { insertOutputs, pendingOutputs } from '../../../output-destinations/store/outbox.ts';
 import { insertDeliveries, type WebhookMessage } from '../../../webhook-subscriptions/store/outbox.ts';
 import type { ProjectStatus } from '../../model.ts';
+import { HAS_SAMPLE_CONTENT } from '../project-columns.ts';
 import { insertEvents, type LockedProject } from '../record.ts';
 import { runCommand } from './command.ts';
 
@@ -36,6 +37,7 @@ export const completeProject = (db: Database, { projectId }: { projectId: string
         select 1 from tasks t where t.project_id = p.id and t.status not in ('succeeded', 'skipped', 'stale'))
       returning p.completions, p.workflow_slug as "workflowSlug", p.workflow_version as "workflowVersion",
         to_char(p.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "completedAt",
+        ${HAS_SAMPLE_CONTENT} as sample,
         extract(epoch from now() - p.created_at)::float8 as "ageS",
         coalesce((select trim_scale(spent_usd) from budgets where id = 'project:' || p.id), 0)::text as "costUsd"`);
     if (!done) return { completed: false, status: project.status, deliveries: [], outputs: [], waiters: [] };
@@ -53,6 +55,7 @@ export const completeProject = (db: Database, { projectId }: { projectId: string
         status: 'completed',
         cost_total_usd: costUsd,
         completed_at: done.completedAt,
+        ...(done.sample && { sample: true }),
       },
     };
     const deliveries = await insertDeliveries(db, message, sql`, noted as (${insertEvents(project, [event])})`);
@@ -66,6 +69,7 @@ interface Completed {
   workflowVersion: number;
   /** The time in ISO 8601. */
   completedAt: string;
+  sample: boolean;
   /** Since it was made, in seconds. */
   ageS: number;
   costUsd: string;
