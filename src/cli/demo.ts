@@ -8,13 +8,15 @@ import type { Command } from 'commander';
 import type { CreatedApiKey, NewWebhook, Project, ProjectAccepted } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
+import { SAMPLE_NOTE } from '../resources/samples/model.ts';
 import { startDemoService, startReceiver, type WebhookReceiver } from '../embedded/demo.ts';
 import type { Embedded } from '../embedded/start.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 import { followDemoProject } from './demo-project.ts';
-import { modelsIn } from './models.ts';
+import { MODEL_SETTINGS, modelsIn } from './models.ts';
 import { CliError, paint, print } from './output.ts';
 import { readArtifacts, writeArtifacts, type WrittenArtifact } from './project-artifacts.ts';
+import { workflowSample } from './samples.ts';
 import { formatUsd, workflowUrl } from './timeline.ts';
 
 const OUTPUT = fileURLToPath(new URL('../../demo-output', import.meta.url));
@@ -30,7 +32,6 @@ export function addDemoCommand(program: Command): void {
 }
 
 const WORKFLOW = 'blog-post';
-const BRIEF = 'Why small teams should write their decisions down';
 const BUDGET_USD = '2';
 const OFFLINE_TIMEOUT_MS = 120_000;
 const MODEL_TIMEOUT_MS = 30 * 60_000;
@@ -112,13 +113,16 @@ async function steps(timeoutMs: number) {
       {
         title: 'Start a project',
         async task(demo, task) {
+          const { title, brief, params } = await workflowSample(demo.client, WORKFLOW);
           const { project_id } = await demo.client.api<ProjectAccepted>('POST', '/v1/projects', {
             workflow_slug: WORKFLOW,
-            brief: BRIEF,
+            title,
+            brief,
+            params,
             cost_budget_usd: BUDGET_USD,
           });
           demo.projectId = project_id;
-          task.title = `Started a ${WORKFLOW}: "${BRIEF}" (${workflowUrl(demo.client, projectWorkflowId(project_id))})`;
+          task.title = `Started a ${WORKFLOW}: "${title}" (${workflowUrl(demo.client, projectWorkflowId(project_id))})`;
         },
       },
       {
@@ -162,7 +166,11 @@ function report({ files, project }: Demo): void {
   for (const { file, phase_slug, version, bytes } of files) {
     print(`  ${file.padEnd(width)}  ${paint('gray', `phase ${phase_slug}, version ${version}, ${bytes} bytes`)}`);
   }
-  print(`${paint('bold', 'Cost')}  ${formatUsd(project.cost_total_usd)}\n`);
+  print(
+    `${paint('bold', 'Cost')}  ${formatUsd(project.cost_total_usd)}${project.sample ? ', as the offline model is priced' : ''}`,
+  );
+  if (project.sample) print(`${paint('yellow', SAMPLE_NOTE)} Set ${MODEL_SETTINGS} to have a model write.`);
+  print();
 }
 
 async function stayUntilSignalled({ service, client, projectId }: Demo): Promise<void> {
@@ -181,8 +189,9 @@ function suggest({ files }: Demo): void {
   for (const [what, how] of [
     ['see the page it made', `open ${page} in a browser`],
     ['keep a service running', 'npm start'],
-    ['then start your own', 'npx aos project start landing-page --brief "A bakery that delivers by bicycle" --watch'],
+    ['look at it in the browser', 'open the link that it prints'],
+    ['then start another', 'npx aos project start childrens-book --sample --watch'],
   ] as const) {
-    print(`  ${what.padEnd(24)}${how}`);
+    print(`  ${what.padEnd(28)}${how}`);
   }
 }

@@ -6,8 +6,16 @@
 import { randomUUID } from 'node:crypto';
 import { styleText } from 'node:util';
 
-/** A failure that the person at the terminal can act on. It is shown as one line, and the exit code is 1. */
-export class CliError extends Error {}
+/** A failure that the person at the terminal can act on. It is shown as one line. */
+export class CliError extends Error {
+  /** 2 if the command was called with an argument that names nothing. */
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
 
 type Style = Parameters<typeof styleText>[0];
 

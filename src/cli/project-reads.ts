@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { Project, ProjectAccepted } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
+import { SAMPLE_NOTE } from '../resources/samples/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { list, type ListOptions } from './listing.ts';
 import { CliError, oneLine, paint, paintStatus, print, printJson, shortTime } from './output.ts';
@@ -11,6 +12,7 @@ import { readArtifacts, writeArtifacts } from './project-artifacts.ts';
 import { boardLines, formatSpend, headline } from './project-board.ts';
 import { readBoard, readEvents, type Board } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
+import { workflowSample } from './samples.ts';
 import { watchProject, whyPaused } from './project-watch.ts';
 import { workflowUrl } from './timeline.ts';
 
@@ -23,20 +25,18 @@ interface StartOptions extends Output {
   briefFile?: string;
   title?: string;
   param: Record<string, unknown>;
+  sample?: boolean;
   budget?: string;
   workflowVersion?: number;
   watch?: boolean;
 }
 
 export async function start(workflow: string, options: StartOptions): Promise<void> {
-  const { title, param, budget, workflowVersion, json } = options;
-  const brief = await briefOf(options);
+  const { budget, workflowVersion, json } = options;
   const service = await openService(process.env);
   const accepted = await service.api<ProjectAccepted>('POST', '/v1/projects', {
     workflow_slug: workflow,
-    brief,
-    title,
-    params: param,
+    ...(options.sample ? await sampleRequest(service, workflow, options) : await ownRequest(options)),
     cost_budget_usd: budget,
     workflow_version: workflowVersion,
   });
@@ -47,8 +47,25 @@ export async function start(workflow: string, options: StartOptions): Promise<vo
   if (options.watch) await watchProject(service, id, { fromStart: true });
 }
 
+const ownRequest = async (options: StartOptions) => ({
+  brief: await briefOf(options),
+  title: options.title,
+  params: options.param,
+});
+
+/** @throws CliError if there is no such sample, or something of it was to be changed */
+async function sampleRequest(service: ServiceClient, workflow: string, options: StartOptions) {
+  const { brief, briefFile, param, title } = options;
+  if (brief !== undefined || briefFile !== undefined || Object.keys(param).length > 0)
+    throw new CliError(
+      'a changed brief is no sample any more: leave out --sample, or --brief, --brief-file and --param',
+    );
+  const sample = await workflowSample(service, workflow);
+  return { brief: sample.brief, title: title ?? sample.title, params: sample.params };
+}
+
 async function briefOf({ brief, briefFile }: StartOptions): Promise<string> {
-  if ((brief === undefined) === (briefFile === undefined)) throw new CliError('give --brief or --brief-file');
+  if ((brief === undefined) === (briefFile === undefined)) throw new CliError('give --brief, --brief-file or --sample');
   if (brief !== undefined) return brief;
   if (briefFile === '-') return text(process.stdin);
   return readFile(present(briefFile), 'utf8').catch(() => {
@@ -106,6 +123,7 @@ async function printProject(service: ServiceClient, board: Board, url: string | 
   line('title', oneLine(project.title));
   line('workflow', `${project.workflow_slug} v${project.workflow_version}`);
   line('status', headline(project));
+  line('content', project.sample ? SAMPLE_NOTE : undefined);
   line('temporal', url);
   print(`\n${boardLines(service, board).join('\n')}`);
   if (project.status === 'paused') print(`\n${(await whyPaused(service, board)).join('\n')}`);
@@ -137,4 +155,5 @@ export async function artifacts(projectId: string, { out, all = false, json }: A
   for (const { file, phase_slug, version, superseded, bytes } of written) {
     print(`${file}  ${paint('gray', `${phase_slug} v${version}${superseded ? '' : ', current'}, ${bytes} bytes`)}`);
   }
+  if (written.some(({ sample }) => sample)) print(paint('yellow', SAMPLE_NOTE));
 }

@@ -40,6 +40,7 @@ function addReads(projects: Command): void {
     .description('start a project')
     .option('-b, --brief <text>', 'what it is to be about')
     .option('-f, --brief-file <path>', 'the same from a file; - reads standard input')
+    .option('--sample', "the workflow's recorded sample: its brief, answered without a model where none is configured")
     .option('-t, --title <text>', 'by default the first line of the brief')
     .option('-p, --param <name=value>', 'parameter of the workflow; JSON where it is JSON, else text', addParam, {})
     .option('--budget <usd>', 'the most it may spend')
@@ -47,7 +48,7 @@ function addReads(projects: Command): void {
     .option('-w, --watch', 'stay and show what happens')
     .addHelpText(
       'after',
-      '\nExamples:\n  aos project start blog-post --brief "Why we write things down" --param length_words=800 --budget 5\n  aos project start content --brief-file brief.md --watch',
+      '\nExamples:\n  aos project start blog-post --brief "Why we write things down" --param length_words=800 --budget 5\n  aos project start content --brief-file brief.md --watch\n  aos project start childrens-book --sample --watch',
     )
     .action(start);
   between(asList(projects.command('list', { isDefault: true })), 'started')

@@ -1,6 +1,6 @@
 /**
- * Runs one command. Whatever goes wrong is told in one shape: a line on standard error that begins with `error:`, and exit code 1. What
- * belongs to it stands below it: indented, or in brackets where it is advice.
+ * Runs one command. Whatever goes wrong is told in one shape: a line on standard error that begins with `error:`, and exit code 1
+ * unless the error has another. What belongs to it stands below it: indented, or in brackets where it is advice.
  */
 import { CommanderError, type Command } from 'commander';
 import { ConfigError } from '../platform/core/config.ts';
@@ -18,7 +18,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     // It has said so already.
     if (error instanceof CommanderError) return error.exitCode;
     printAside(`${paint('red', 'error:')} ${explain(error).replaceAll(/\n(?! {2})/g, '\n  ')}`);
-    return 1;
+    return error instanceof CliError ? error.exitCode : 1;
   }
 }
 

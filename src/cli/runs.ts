@@ -27,14 +27,16 @@ import {
   shorten,
   shortTime,
 } from './output.ts';
+import { promptSample } from './samples.ts';
 import { executionUrl, formatEvent, formatUsd, listEvents, sumUsd } from './timeline.ts';
 
 export function addRunCommands(program: Command): void {
   program
     .command('run')
     .argument('<agent>', 'slug of an agent; `auto` lets the service pick one')
-    .argument('<prompt>', 'what it is to do')
+    .argument('[prompt]', 'what it is to do')
     .description('dispatch a run')
+    .option('--sample', "the agent's recorded sample prompt instead of one of yours")
     .option(
       '-f, --follow',
       'show the timeline, and on a terminal the text while it is written, until the run ends; then its output and cost',
@@ -44,7 +46,7 @@ export function addRunCommands(program: Command): void {
     .option('--json', 'print JSON; with --follow one line an event, then the run')
     .addHelpText(
       'after',
-      '\nExamples:\n  aos run assistant "What is 17% of 2,340?" --follow\n  aos run auto "Summarise our notes" --thread notes',
+      '\nExamples:\n  aos run assistant "What is 17% of 2,340?" --follow\n  aos run auto "Summarise our notes" --thread notes\n  aos run analyst --sample --follow',
     )
     .action(dispatch);
 
@@ -94,13 +96,21 @@ interface Output {
 
 async function dispatch(
   agent: string,
-  prompt: string,
-  { follow, model, thread, json }: Output & { follow?: boolean; model?: string; thread?: string },
+  given: string | undefined,
+  {
+    follow,
+    model,
+    thread,
+    sample,
+    json,
+  }: Output & { follow?: boolean; model?: string; thread?: string; sample?: boolean },
 ): Promise<void> {
+  if ((given === undefined) !== (sample === true)) throw new CliError('give a prompt, or --sample');
   const service = await openService(process.env);
+  const recorded = given === undefined ? await promptSample(service, agent) : { agent, prompt: given };
   const accepted = await service.api<RunAccepted>('POST', '/v1/runs', {
-    ...(agent === 'auto' ? {} : { agent }),
-    prompt,
+    ...(recorded.agent === 'auto' ? {} : { agent: recorded.agent }),
+    prompt: recorded.prompt,
     transport: 'cli',
     ...(thread ? { thread_id: thread } : {}),
     ...(model ? { override: { model_override: model } } : {}),
@@ -212,7 +222,7 @@ const COLUMNS: Listing<RunListRow>['columns'] = [
   { title: 'VIA', value: (row) => row.transport },
   { title: 'PARENT', value: (row) => row.parent_run_id, isWide: true },
   { title: 'CHOSEN BY', value: (row) => row.model_rule, isWide: true },
-  { title: 'MODEL', value: (row) => row.model },
+  { title: 'MODEL', value: (row) => (row.sample ? `${row.model} (sample)` : row.model) },
 ];
 
 const FOUND_COLUMNS: Listing<FoundRun>['columns'] = [

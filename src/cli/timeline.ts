@@ -30,7 +30,7 @@ type Payload = Record<string, unknown>;
 /** Says what a person wants to read of each kind of event on one line. Other events show all that they carry. */
 const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
   run_received: () => '',
-  model_resolved: ({ model, rule }) => `${String(model)} (${String(rule)})`,
+  model_resolved: ({ model, rule, note }) => [`${String(model)} (${String(rule)})`, note].filter(Boolean).join('  '),
   context_loaded: ({ agent, tools }) => `${String(agent)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
   claude_iteration: ({ turn, input_tokens, output_tokens, text_preview }) =>
     `turn ${String(turn)}: ${String(input_tokens)} tokens in, ${String(output_tokens)} out  ${String(text_preview ?? '')}`,

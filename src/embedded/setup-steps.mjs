@@ -142,12 +142,12 @@ export const temporalCli = {
     [setting('TEMPORAL_CLI_PATH') ?? '', ...systemPath().map((folder) => join(folder, 'temporal')), TEMPORAL_CLI].some(
       isProgram,
     ),
-  async make() {
+  async make(say) {
     mkdirSync(join(CACHE, 'bin'), { recursive: true });
     const folder = join(CACHE, `temporal-${process.pid}`);
     mkdirSync(folder, { recursive: true });
     try {
-      const made = copyOfSdk(folder) ?? (await downloaded(folder)) ?? (await compiled(folder));
+      const made = copyOfSdk(folder) ?? (await downloaded(folder)) ?? (await compiled(folder, say));
       if (!made) {
         throw new SetupError(
           'there is no Temporal server. Do one of these and start again: install the Temporal CLI ' +
@@ -182,11 +182,14 @@ async function downloaded(folder) {
   }
 }
 
-async function compiled(folder) {
+async function compiled(folder, say) {
   const go = systemPath()
     .map((path) => join(path, 'go'))
     .find(isProgram);
   if (!go) return undefined;
+  say('temporal.download cannot be reached, so the Temporal server is built from source with Go.');
+  say('This takes two to five minutes, once. To skip it, install the Temporal CLI (https://docs.temporal.io/cli),');
+  say('or set TEMPORAL_CLI_PATH to one, or TEMPORAL_ADDRESS to a server of yours.');
   await execute(
     go,
     ['install', '-trimpath', '-ldflags', '-s -w', `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_VERSION}`],

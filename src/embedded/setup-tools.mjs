@@ -139,13 +139,17 @@ export function createProgress(stream = process.stderr) {
   }
 
   return {
+    /** @param work is given a function that prints a line of its own, for what a person should know meanwhile */
     async show(title, work) {
       active.set(title, Date.now());
       if (!stream.isTTY) stream.write(`${title} ...\n`);
       timer ??= setInterval(draw, stream.isTTY ? 100 : PLAIN_INTERVAL_MS);
       let outcome = '✗';
       try {
-        const result = await work();
+        const result = await work((line) => {
+          clear();
+          stream.write(`  ${line}\n`);
+        });
         outcome = '✓';
         return result;
       } finally {

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SAMPLE_NOTE } from '../../src/resources/samples/model.ts';
 import { startCli } from './service-process.ts';
 
 let folder: string;
@@ -25,6 +26,7 @@ test('passes', async () => {
     'Received project.completed; its signature is valid',
     join(folder, 'post.html'),
     'Cost',
+    SAMPLE_NOTE,
     'Stopped',
   ]) {
     expect(demo.stdout()).toContain(part);

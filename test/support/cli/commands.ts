@@ -13,8 +13,8 @@ export function leavesOf(command: Command = createProgram(), path: readonly stri
   return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
 }
 
-/** @returns one word for each argument that has to be there */
+/** @returns one word for each argument that has to be there; `aos run` can do without a prompt only with --sample */
 export const argumentsOf = ({ command }: Leaf, samples: Readonly<Record<string, string>> = {}): string[] =>
   command.registeredArguments
-    .filter(({ required }) => required)
+    .filter((argument) => argument.required || argument.name() === 'prompt')
     .map((argument) => samples[argument.name()] ?? argument.argChoices?.[0] ?? '1');
