@@ -6,8 +6,11 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { post } from '../api/client.ts';
+import { useSession } from '../api/session.ts';
 import { prepare } from '../features/attachments/files.tsx';
 import { workflowQuery, workflowsQuery } from '../features/projects/queries.ts';
+import { Gallery } from '../features/samples/gallery.tsx';
+import { samplesQuery, type WorkflowSample } from '../features/samples/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl } from '../ui/commands.ts';
 import { Command } from '../ui/copy.tsx';
@@ -17,9 +20,19 @@ import { FileField } from '../ui/file-field.tsx';
 import { StartPage } from '../ui/start-page.tsx';
 import { SchemaFields, valuesOf, type Written } from '../ui/schema-fields.tsx';
 
+/** @returns parameters as the texts with which somebody would have written them */
+const writtenFrom = (params: Readonly<Record<string, unknown>>): Written =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('\n') : String(value)]),
+  );
+
+const isSame = (a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys({ ...a, ...b }).every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
+
 export function NewProjectPage() {
   const { workflow: slug = 'blog-post' } = useSearch({ from: '/projects/new' });
   const navigate = useNavigate({ from: '/projects/new' });
+  const { models } = useSession();
   const workflows = useQuery(workflowsQuery);
   const workflow = useQuery(workflowQuery(slug));
   const [brief, setBrief] = useState('');
@@ -37,6 +50,19 @@ export function NewProjectPage() {
     ...(budget.trim() && { cost_budget_usd: budget.trim() }),
     ...(Object.keys(params).length > 0 && { params }),
   };
+  const samples = useQuery(samplesQuery).data?.workflows ?? [];
+  const sample = samples.find((each) => each.workflow === slug);
+  const [started, setStarted] = useState<WorkflowSample>();
+  const takeSample = (chosen: WorkflowSample) => {
+    setStarted(chosen);
+    setBrief(chosen.brief);
+    setTitle(chosen.title);
+    setWritten(writtenFrom(chosen.params));
+    void navigate({ search: { workflow: chosen.workflow }, replace: true });
+  };
+  const isChanged =
+    started !== undefined &&
+    (started.workflow !== slug || started.brief !== brief.trim() || !isSame(started.params, params));
   const start = useMutation({
     mutationFn: async () => {
       if (files.length === 0) return post<{ id: string }>('/v1/projects', body);
@@ -59,6 +85,14 @@ export function NewProjectPage() {
         </>
       }
     >
+      {samples.length > 0 && (
+        <details className="card p-3" open={models.is_offline}>
+          <summary className="font-medium">Start from a sample</summary>
+          <div className="pt-3">
+            <Gallery samples={samples} chosen={started?.workflow ?? ''} onChoose={takeSample} />
+          </div>
+        </details>
+      )}
       <Field label="Workflow" hint={workflow.data?.description}>
         {(props) => (
           <select
@@ -91,6 +125,20 @@ export function NewProjectPage() {
           />
         )}
       </Field>
+      {sample && (
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+          <Button onClick={() => takeSample(sample)}>Use the sample brief</Button>
+          <span role="status" className="min-w-0 flex-1 text-soft">
+            {started === undefined
+              ? sample.summary
+              : isChanged
+                ? 'Changed: this is no longer the sample, so its recorded content is not used.'
+                : models.is_offline
+                  ? 'The sample as it was recorded. No model is called for it.'
+                  : 'The brief of the sample. Your model answers it.'}
+          </span>
+        </div>
+      )}
       {workflow.isError ? (
         <Problem error={workflow.error} />
       ) : workflow.data ? (

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { post } from '../api/client.ts';
 import { agentsQuery, runQuery } from '../features/runs/queries.ts';
 import type { ShownRun } from '../features/runs/types.ts';
+import { samplesQuery } from '../features/samples/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl, quoted } from '../ui/commands.ts';
 import { Command } from '../ui/copy.tsx';
@@ -77,6 +78,7 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
     onSuccess: ({ run_id: runId }) => void navigate({ to: '/runs/$runId', params: { runId } }),
   });
   const chosen = agents.data?.find(({ slug }) => slug === agent);
+  const samples = useQuery(samplesQuery).data?.prompts ?? [];
 
   return (
     <StartPage
@@ -112,6 +114,28 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
           />
         )}
       </Field>
+      {samples.length > 0 && (
+        <details className="card p-3">
+          <summary className="font-medium">Start from a sample</summary>
+          <ul className="space-y-1 pt-2">
+            {samples.map((sample) => (
+              <li key={sample.slug}>
+                <button
+                  type="button"
+                  className="w-full rounded px-2 py-1.5 text-left hover:bg-raised"
+                  onClick={() => {
+                    setPrompt(sample.prompt);
+                    setAgent(sample.agent);
+                  }}
+                >
+                  <span className="block text-sm font-medium">{sample.title}</span>
+                  <span className="block text-xs text-soft">{sample.summary}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
       <FileField
         label="Text files"
         hint="Their text is put behind the prompt. Other files belong to a project, whose agents can open them."

@@ -22,6 +22,7 @@ import { Problem, Skeleton } from '../ui/empty.tsx';
 import { Folded } from '../ui/folded.tsx';
 import { Money } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
+import { SampleMark } from '../ui/sample-mark.tsx';
 import { Status, statusWord } from '../ui/status.tsx';
 import { Time, Took } from '../ui/time.tsx';
 
@@ -64,6 +65,7 @@ export function ProjectPage() {
         <span className="flex min-w-0 items-center gap-2">
           <Status status={status} />
           <span className="min-w-0 sm:truncate">{project.data.title}</span>
+          {project.data.sample && <SampleMark />}
         </span>
       }
       crumbs={CRUMBS}

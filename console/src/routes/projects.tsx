@@ -9,6 +9,7 @@ import { KIND_WORDS } from '../features/inbox/words.ts';
 import { asProjectQuery, projectsQuery } from '../features/projects/queries.ts';
 import { PROJECT_STATUSES, type Project } from '../features/projects/types.ts';
 import { parseProjectFilter, type ProjectFilters } from '../features/projects/view.ts';
+import { FIRST_WORKFLOW, projectBodyOf, samplesQuery } from '../features/samples/queries.ts';
 import { addressOf } from '../api/client.ts';
 import { AGES } from '../ui/ages.ts';
 import { Choice } from '../ui/choice.tsx';
@@ -23,10 +24,9 @@ import { Empty, Problem, Skeleton } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Money } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
+import { SampleMark } from '../ui/sample-mark.tsx';
 import { Status, statusWord } from '../ui/status.tsx';
 import { Time, Took } from '../ui/time.tsx';
-
-const SAMPLE = { workflow_slug: 'blog-post', brief: 'Why small teams should write their decisions down' };
 
 export function ProjectsPage() {
   const filters = useSearch({ from: '/projects' });
@@ -174,6 +174,7 @@ function Row({ project, wait }: { project: Project; wait: Wait | undefined }) {
             <Status status={status} isIconOnly />
           </span>
           <span className="truncate">{project.title}</span>
+          {project.sample && <SampleMark />}
           {project.has_stale_phases && <Status status="stale" className="text-xs" />}
         </span>
         {project.pause_reason && (
@@ -209,6 +210,8 @@ function Row({ project, wait }: { project: Project; wait: Wait | undefined }) {
 }
 
 function NoProjects() {
+  const samples = useQuery(samplesQuery).data?.workflows;
+  const body = projectBodyOf(samples?.find(({ workflow }) => workflow === FIRST_WORKFLOW));
   return (
     <Empty
       title="No projects yet"
@@ -221,8 +224,8 @@ function NoProjects() {
       }
       commands={
         <>
-          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body: SAMPLE })} />
-          <Command label="aos command" text={`npx aos project start blog-post --brief "${SAMPLE.brief}"`} />
+          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body })} />
+          <Command label="aos command" text={`npx aos project start ${FIRST_WORKFLOW} --sample --watch`} />
         </>
       }
     >

@@ -15,6 +15,7 @@ import { CopyButton } from '../ui/copy.tsx';
 import { Problem, Skeleton } from '../ui/empty.tsx';
 import { shortId } from '../ui/figures.ts';
 import { Page } from '../ui/page.tsx';
+import { SampleMark } from '../ui/sample-mark.tsx';
 import { Status, statusWord } from '../ui/status.tsx';
 import { TabPanel, Tabs } from '../ui/tabs.tsx';
 
@@ -65,6 +66,7 @@ export function RunPage() {
         <span className="flex min-w-0 items-center gap-2">
           <Status status={run.status} />
           <span className="truncate">{run.agent ?? 'picking an agent'}</span>
+          {run.sample && <SampleMark />}
           <Id runId={runId} />
         </span>
       }

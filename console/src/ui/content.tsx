@@ -16,6 +16,21 @@ const extensionOf = (content: unknown): string => {
   return /^\s*</.test(content) ? 'html' : 'md';
 };
 
+/** No script of a drawing runs in an `<img>`, and it loads nothing from elsewhere. */
+const Drawing = ({ svg }: { svg: string }) => (
+  <figure className="space-y-2">
+    <img
+      src={`data:image/svg+xml,${encodeURIComponent(svg)}`}
+      alt="The drawing"
+      className="max-h-96 max-w-full rounded-md border bg-surface"
+    />
+    <details>
+      <summary className="text-xs text-soft">Source</summary>
+      <Value value={svg} label="the drawing" filename="drawing.svg" />
+    </details>
+  </figure>
+);
+
 /** Shows a text as it is read, and each field of an object by the kind of its value. */
 export function Content({ content }: { content: unknown }) {
   if (isObject(content) && asText(content).length <= LARGE) {
@@ -30,6 +45,8 @@ export function Content({ content }: { content: unknown }) {
       </dl>
     );
   }
+  const drawing = typeof content === 'string' && extensionOf(content) === 'svg' ? content : undefined;
+  if (drawing !== undefined && drawing.length <= LARGE) return <Drawing svg={drawing} />;
   const isPage = typeof content === 'string' && /^\s*</.test(content);
   if (typeof content !== 'string' || isPage || content.length > LARGE) {
     return <Value value={content} label="the content" filename={`content.${extensionOf(content)}`} />;

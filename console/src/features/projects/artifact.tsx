@@ -10,6 +10,7 @@ import { Content } from '../../ui/content.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { asText } from '../../ui/json.tsx';
 import { notify } from '../../ui/notice.tsx';
+import { SampleNote } from '../../ui/sample-mark.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CascadeField, type Cascade } from './cascade.tsx';
 import { EstimateView } from './estimate.tsx';
@@ -45,6 +46,7 @@ export function ArtifactView({ project, versions, version, against }: ArtifactVi
   const label = (each: Artifact) => `v${each.version}${each.superseded ? '' : ', current'}`;
   return (
     <div className="space-y-3 p-3">
+      {shown.sample && <SampleNote />}
       <div className="flex flex-wrap items-center gap-2 text-sm">
         <label className="flex items-center gap-2">
           Version

@@ -9,6 +9,7 @@ export interface Project {
   title: string;
   workflow_slug: string;
   workflow_version: number;
+  sample: boolean;
   status: ProjectStatus;
   pause_reason: string | null;
   has_stale_phases: boolean;
@@ -74,6 +75,7 @@ export interface Artifact {
   phase_slug: string;
   version: number;
   schema_slug: string;
+  sample: boolean;
   content: unknown;
   produced_via: string;
   superseded: boolean;

@@ -26,7 +26,8 @@ export const titleOf = ({ event_type: type }: RunEvent): string => TITLES[type] 
 
 const DETAILS: Record<string, (payload: Payload) => string> = {
   run_received: () => '',
-  model_resolved: ({ model, rule }) => `${text(model)} (${text(rule).replaceAll('_', ' ')})`,
+  model_resolved: ({ model, rule, note }) =>
+    [`${text(model)} (${text(rule).replaceAll('_', ' ')})`, text(note)].filter(Boolean).join('. '),
   context_loaded: ({ agent, tools }) => `${text(agent)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
   claude_request: ({ code, error }) => [text(code), text(error)].filter(Boolean).join(': '),
   claude_iteration: ({ text_preview: said }) => text(said),

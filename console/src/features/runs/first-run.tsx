@@ -1,5 +1,5 @@
 /** Offers to start the first run, from here or from a terminal, where the list of runs is empty. */
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { post } from '../../api/client.ts';
 import { ForWriters } from '../../ui/for-writers.tsx';
@@ -7,14 +7,14 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { publicCurl, quoted } from '../../ui/commands.ts';
 import { Command } from '../../ui/copy.tsx';
 import { Empty, Refusal } from '../../ui/empty.tsx';
-
-const PROMPT = 'What is 17% of 2,340? [[tool:calculator {"expression":"2340*0.17"}]]';
-const BODY = { agent: 'assistant', prompt: PROMPT };
+import { FIRST_PROMPT, runBodyOf, samplesQuery } from '../samples/queries.ts';
 
 export function FirstRun() {
   const navigate = useNavigate();
+  const samples = useQuery(samplesQuery).data;
+  const body = runBodyOf(samples?.prompts.find(({ slug }) => slug === FIRST_PROMPT));
   const start = useMutation({
-    mutationFn: () => post<{ run_id: string }>('/v1/runs', BODY),
+    mutationFn: () => post<{ run_id: string }>('/v1/runs', body),
     onSuccess: ({ run_id: runId }) => void navigate({ to: '/runs/$runId', params: { runId } }),
   });
   return (
@@ -23,7 +23,7 @@ export function FirstRun() {
       action={
         <div className="flex flex-wrap justify-center gap-2">
           <ForWriters>
-            <Button look="primary" isBusy={start.isPending} onClick={() => start.mutate()}>
+            <Button look="primary" isBusy={start.isPending} disabled={!samples} onClick={() => start.mutate()}>
               Start this run
             </Button>
           </ForWriters>
@@ -34,8 +34,8 @@ export function FirstRun() {
       }
       commands={
         <>
-          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body: BODY })} />
-          <Command label="aos command" text={`npx aos run assistant ${quoted(PROMPT)} --follow`} />
+          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body })} />
+          <Command label="aos command" text={`npx aos run ${body.agent} ${quoted(body.prompt)} --follow`} />
         </>
       }
     >

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { count, shortId } from '../../ui/figures.ts';
 import { Money } from '../../ui/money.tsx';
+import { SampleMark } from '../../ui/sample-mark.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time, Took } from '../../ui/time.tsx';
 import { useKeys } from '../../ui/keys.ts';
@@ -151,6 +152,11 @@ function Row({ run }: { run: FoundRun }) {
         <span className="truncate font-medium">{run.agent ?? <span className="text-soft">picking one</span>}</span>
         <span className="truncate text-soft" title={run.error ?? undefined}>
           <span className="pr-2 font-mono text-xs">{shortId(run.run_id)}</span>
+          {run.sample && (
+            <span className="pr-2">
+              <SampleMark />
+            </span>
+          )}
           {run.error ? <span className="text-bad">{run.error}</span> : run.prompt}
         </span>
         <span className="hidden truncate text-soft lg:block">{run.model ?? ''}</span>
@@ -166,6 +172,7 @@ function Row({ run }: { run: FoundRun }) {
         <span className="flex items-center gap-2">
           <Status status={run.status} isIconOnly />
           <span className="truncate font-medium">{run.agent ?? 'picking an agent'}</span>
+          {run.sample && <SampleMark />}
           <span className="tabular ml-auto text-soft">{cost}</span>
         </span>
         <span className="truncate text-soft">{run.error ?? run.prompt}</span>

@@ -9,6 +9,7 @@ import { Problem, Skeleton } from '../../ui/empty.tsx';
 import { duration, money } from '../../ui/figures.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { step, useKeys } from '../../ui/keys.ts';
+import { SampleNote } from '../../ui/sample-mark.tsx';
 import { Inspector } from './inspector.tsx';
 import { LANE_WORDS, LANES, spansOf, stretchesOf, type Lane, type Span } from './spans.ts';
 import { isInFlight, type ShownRun } from './types.ts';
@@ -59,6 +60,7 @@ export function TimelineView({ run, selected, onSelect }: TimelineViewProps) {
   return (
     <div className="flex min-h-0 flex-1">
       <div className={cx('flex min-w-0 flex-1 flex-col', open && 'max-md:hidden')}>
+        {run.sample && <SampleNote />}
         <Minimap spans={spans} from={from} to={to} onPick={(i) => virtual.scrollToIndex(i, { align: 'start' })} />
         <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto">
           <ol aria-label="Timeline" className="relative" style={{ height: virtual.getTotalSize() }}>

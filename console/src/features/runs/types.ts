@@ -11,6 +11,7 @@ export interface FoundRun {
   parent_run_id: string | null;
   project_id: string | null;
   agent: string | null;
+  sample: boolean;
   transport: string;
   status: RunStatus;
   prompt: string;

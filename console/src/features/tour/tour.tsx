@@ -19,13 +19,8 @@ import { Refusal } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { runCountsQuery } from '../runs/queries.ts';
+import { FIRST_PROMPT, FIRST_WORKFLOW, projectBodyOf, runBodyOf, samplesQuery } from '../samples/queries.ts';
 
-const RUN = { agent: 'assistant', prompt: 'What is 17% of 2,340? [[tool:calculator {"expression":"2340*0.17"}]]' };
-const PROJECT = {
-  workflow_slug: 'blog-post',
-  title: 'Write it down',
-  brief: 'Why small teams should write their decisions down',
-};
 const HOOK = 'http://127.0.0.1:9000/hook';
 const RECEIVER = `node -e 'require("http").createServer((q, a) => { q.pipe(process.stdout); a.end() }).listen(9000)'`;
 
@@ -53,12 +48,15 @@ export function Tour() {
     },
     { kinds: ['run', 'project', 'wait', 'delivery'] },
   );
-  const run = useMutation({ mutationFn: () => post<{ run_id: string }>('/v1/runs', RUN) });
-  const project = useMutation({ mutationFn: () => post<{ id: string }>('/v1/projects', PROJECT) });
+  const samples = useQuery(samplesQuery).data;
+  const runBody = runBodyOf(samples?.prompts.find(({ slug }) => slug === FIRST_PROMPT));
+  const projectBody = projectBodyOf(samples?.workflows.find(({ workflow }) => workflow === FIRST_WORKFLOW));
+  const run = useMutation({ mutationFn: () => post<{ run_id: string }>('/v1/runs', runBody) });
+  const project = useMutation({ mutationFn: () => post<{ id: string }>('/v1/projects', projectBody) });
   const webhook = useMutation({
     mutationFn: async () => {
       await post<NewWebhook>('/v1/webhook-deliveries/endpoints', { url, description: 'The tour' });
-      await post('/v1/runs', RUN);
+      await post('/v1/runs', runBody);
     },
   });
   const hasProject = (projects.data?.meta.total ?? 0) > 0;
@@ -70,7 +68,7 @@ export function Tour() {
         isDone={(counts.data?.succeeded ?? 0) > 0}
         error={run.error}
         act={
-          <Button look="primary" isBusy={run.isPending} onClick={() => run.mutate()}>
+          <Button look="primary" isBusy={run.isPending} disabled={!samples} onClick={() => run.mutate()}>
             Start this run
           </Button>
         }
@@ -85,17 +83,17 @@ export function Tour() {
         </p>
         {models.is_offline && (
           <p className="flex flex-wrap items-center gap-1.5 text-warn">
-            <Icon name="model" /> Offline model:
+            <Icon name="model" /> No model is configured: these samples are answered from recordings.
             <Link
               to="/workspace"
               search={{ tab: 'integrations' }}
               className="inline-flex min-h-6 items-center underline"
             >
-              set a key to use a real one
+              Set a model key
             </Link>
           </p>
         )}
-        <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body: RUN })} />
+        <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body: runBody })} />
       </Step>
       <Step
         n={2}
@@ -108,7 +106,7 @@ export function Tour() {
               Answer what waits
             </Link>
           ) : (
-            <Button look="primary" isBusy={project.isPending} onClick={() => project.mutate()}>
+            <Button look="primary" isBusy={project.isPending} disabled={!samples} onClick={() => project.mutate()}>
               Start a blog post
             </Button>
           )
@@ -123,7 +121,7 @@ export function Tour() {
           A project goes through phases. This one researches, outlines and writes, and waits in the inbox until somebody
           has approved the draft.
         </p>
-        <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body: PROJECT })} />
+        <Command label="aos command" text={`npx aos project start ${FIRST_WORKFLOW} --sample --watch`} />
       </Step>
       <Step
         n={3}
