@@ -30,7 +30,7 @@ export interface Page {
 /** Every page with commands, in the order of their paths. @throws Error for a block that does not say what it is */
 export const pages = (): Page[] =>
   filesOf(ROOT)
-    .filter((path) => path.endsWith('.md') && !path.startsWith('test/'))
+    .filter((path) => path.endsWith('.md') && !/^(test|samples\/workflows)\//.test(path))
     .map((path) => ({ path, blocks: blocksOf(readFileSync(join(ROOT, path), 'utf8'), path) }))
     .filter(({ blocks }) => blocks.length > 0);
 

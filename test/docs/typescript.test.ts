@@ -7,7 +7,7 @@ import { filesOf } from './links.ts';
 import { codeBlocksOf, faultsOf, filesWith } from './typescript.ts';
 
 const pages = filesOf(ROOT)
-  .filter((path) => path.endsWith('.md'))
+  .filter((path) => path.endsWith('.md') && !path.startsWith('samples/workflows/'))
   .map((path) => ({ path, blocks: codeBlocksOf(readFileSync(join(ROOT, path), 'utf8'), path) }))
   .filter(({ blocks }) => blocks.length > 0);
 
