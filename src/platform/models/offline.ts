@@ -2,17 +2,23 @@
  * The offline model: a language model in the AI SDK's sense that needs no provider and always gives the same answer to
  * the same prompt. It says what it is in the first line it writes, reports the tokens of a real tokenizer, offers only
  * tools that were declared, and fails the way a provider does, so that everything behind it is exercised as in earnest.
+ * What it writes is composed in `offline/`, from the request and its material, never from instructions.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { APICallError } from '@ai-sdk/provider';
-import { canonical } from '../core/json.ts';
+import { canonical, parseJson } from '../core/json.ts';
 import { present } from '../core/present.ts';
-import { fillSchema } from './fill-schema.ts';
-import { factsOf } from './fill-values.ts';
-import { parseDirectives, withoutDirectives, type Directives, type ToolDirective } from './offline-directives.ts';
-import { composeAnswer, composeText, subjectOf, titleOf } from './offline-reply.ts';
-import { readTranscript, type Transcript } from './offline-transcript.ts';
+import { fieldsOf } from '../core/record.ts';
+import { parseDirectives, withoutDirectives, type Directives, type ToolDirective } from './offline/directives.ts';
+import type { Material } from './offline/material.ts';
+import { splitMemories } from './offline/memories.ts';
+import { composeJson, composeText } from './offline/reply.ts';
+import { detectRole } from './offline/role.ts';
+import { readStepPrompt } from './offline/step-prompt.ts';
+import { describeSubject, firstLineOf } from './offline/subject.ts';
+import { readTranscript, type Transcript } from './offline/transcript.ts';
+import { clip, inOneLine } from './offline/words.ts';
 import type { CallOptions, SdkModel } from './providers.ts';
 import { OFFLINE } from './resolve.ts';
 import type { CountTokens } from './token-counts.ts';
@@ -27,29 +33,10 @@ const MAX_COUNTED = 10_000;
 /** Arguments come back from the database with their keys in another order. */
 const keyOf = ({ tool, input }: ToolDirective): string => `${tool} ${canonical(input)}`;
 
-const MEMORY = /<memory\b/g;
-const MEMORY_END = '</memory>';
-
-/**
- * Drops remembered texts, which are material whoever wrote them, so that nothing in them is carried out. It is not one
- * pattern from tag to tag, which for each tag that stays open would read all that follows.
- */
-function withoutMemories(system: string): string {
-  let rest = '';
-  let at = 0;
-  for (const { index } of system.matchAll(MEMORY)) {
-    if (index < at) continue;
-    const end = system.indexOf(MEMORY_END, index);
-    if (end < 0) break;
-    rest += system.slice(at, index);
-    at = end + MEMORY_END.length;
-  }
-  return rest + system.slice(at);
-}
-
 /** Reads the directives. Those of the system text count once where the request repeats them. */
 function directivesOf({ system, request }: Transcript): Directives {
-  const ofSystem = parseDirectives(withoutMemories(system));
+  // Memories are data, whoever wrote them: no directive in one counts.
+  const ofSystem = parseDirectives(splitMemories(system).rest);
   const ofRequest = parseDirectives(request);
   const repeated = new Set(ofRequest.turns.flat().map(keyOf));
   const [first = [], ...later] = ofSystem.turns.map((turn) => turn.filter((call) => !repeated.has(keyOf(call))));
@@ -77,6 +64,53 @@ function pendingCalls(turns: readonly ToolDirective[][], { outcomes }: Transcrip
     if (pending.length > 0) return pending;
   }
   return [];
+}
+
+/** The first line of a system prompt says who the model is to be; prompts of other roles may speak of reviews too. */
+const isReviewer = ({ system }: Transcript): boolean =>
+  /\breview/i.test(system.trimStart().slice(0, 1_000).split('\n', 1)[0] ?? '');
+
+const LONGEST_ANSWER = 600;
+const LONGEST_MEMORY = 300;
+const LONGEST_EARLIER = 80;
+
+/** @returns the answer of a tool as people read it: `{"result":"397.8"}` is 397.8 */
+function readableAnswer(result: string): string {
+  if (!result.startsWith('{') || result.length > 4 * LONGEST_ANSWER) return result;
+  try {
+    const [[name, value] = [], ...others] = Object.entries(fieldsOf(parseJson(result)));
+    const isBare = name === 'result' && others.length === 0 && typeof value !== 'object';
+    return isBare ? String(value) : result;
+  } catch {
+    return result;
+  }
+}
+
+/** Gathers what a reply is composed from. Whatever is quoted goes through `withoutDirectives` first. */
+function gatherMaterial(transcript: Transcript, directives: Directives, offered: ReadonlySet<string>): Material {
+  const { system, earlier, outcomes } = transcript;
+  const request = withoutDirectives(transcript.request);
+  const step = readStepPrompt(request);
+  const { contents, rest } = splitMemories(system);
+  // Half a directive could become a whole one with what follows it, so texts are shortened last.
+  const quoted = (text: string, max: number) => clip(inOneLine(withoutDirectives(text)), max);
+  return {
+    request,
+    step,
+    subject: describeSubject(step ?? { title: '', brief: request }),
+    role: detectRole(rest, step?.stepTitle),
+    rejection: directives.rejection,
+    toolAnswers: outcomes.map(({ result }) => quoted(readableAnswer(result), LONGEST_ANSWER)),
+    remembered: contents.map((text) => quoted(text, LONGEST_MEMORY)),
+    earlier: earlier.map((text) => clip(firstLineOf(withoutDirectives(text)), LONGEST_EARLIER)).filter(Boolean),
+    notes: [
+      ...directives.turns
+        .flat()
+        .filter(({ tool }) => !offered.has(tool))
+        .map(({ tool }) => `The directive for ${tool} was not carried out: this run is not offered such a tool.`),
+      ...directives.unreadable.map((body) => `A tool directive could not be read: ${quoted(body, 120)}`),
+    ],
+  };
 }
 
 /** @param countTokens counts the tokens of a text */
@@ -132,30 +166,11 @@ export function createOfflineModel(countTokens: CountTokens): SdkModel {
       const output = await countTokens(content.map((call) => `${call.toolName} ${call.input}`).join('\n'));
       return { content, output, finish: { unified: 'tool-calls', raw: 'tool_calls' } };
     }
-    const { rejection } = directives;
-    const notes = [
-      ...directives.turns
-        .flat()
-        .filter(({ tool }) => !offered.has(tool))
-        .map(({ tool }) => `Tool ${tool} is not among those offered.`),
-      ...directives.unreadable.map(
-        (body) => `A tool directive could not be read: ${withoutDirectives(body).slice(0, 120)}`,
-      ),
-    ];
-    const json = () => {
-      const schema =
-        options.responseFormat?.type === 'json' ? (options.responseFormat.schema ?? { type: 'object' }) : undefined;
-      const { subject, task } = subjectOf(withoutDirectives(transcript.request));
-      const request = task === null ? subject : `${subject}\n${task}`;
-      const facts = factsOf({
-        title: titleOf(subject),
-        answer: composeAnswer(transcript, notes),
-        request,
-        rejection,
-      });
-      return JSON.stringify(fillSchema(schema, facts));
-    };
-    const whole = options.responseFormat?.type === 'json' ? json() : composeText(transcript, { rejection, notes });
+    const material = gatherMaterial(transcript, directives, offered);
+    const whole =
+      options.responseFormat?.type === 'json'
+        ? composeJson(material, options.responseFormat.schema ?? { type: 'object' })
+        : composeText(material, isReviewer(transcript));
     const { text, tokens, isCut } = await limited(whole, options.maxOutputTokens);
     return {
       content: [{ type: 'text', text }],

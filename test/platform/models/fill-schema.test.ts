@@ -1,18 +1,29 @@
 import { expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
-import { fillSchema } from '../../../src/platform/models/fill-schema.ts';
-import { factsOf } from '../../../src/platform/models/fill-values.ts';
+import type { Material } from '../../../src/platform/models/offline/material.ts';
+import { PLACEHOLDER_MARK, PLACEHOLDER_NOTE } from '../../../src/platform/models/offline/notice.ts';
+import { composeJson } from '../../../src/platform/models/offline/reply.ts';
+import { describeSubject } from '../../../src/platform/models/offline/subject.ts';
 
-const facts = factsOf({
-  title: 'Launch of the new tea shop',
-  answer: '# Launch\n\nWe open in May.',
-  request: 'Plan the launch of the new tea shop. It opens in May! Who speaks?',
-});
+const brief = 'Plan the launch of the new tea shop. It opens in May! Who speaks?';
+const material: Material = {
+  subject: describeSubject({ title: 'Launch of the new tea shop', brief }),
+  role: 'writer',
+  request: brief,
+  step: undefined,
+  rejection: undefined,
+  toolAnswers: [],
+  remembered: [],
+  earlier: [],
+  notes: [],
+};
+const fill = (schema: unknown): unknown => JSON.parse(composeJson(material, schema));
+
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 
 function expectValid(schema: object) {
-  const value = fillSchema(schema, facts);
+  const value = fill(schema);
   const isValid = ajv.validate(schema, value);
   expect({ isValid, schema, value, errors: ajv.errors }).toMatchObject({ isValid: true });
   return value;
@@ -147,20 +158,71 @@ test.each<[string, object]>([
   expectValid(schema);
 });
 
-// Guards: fields mention the brief, so that the offline result of a pipeline can be read and checked.
-test('fills fields from the brief', () => {
-  const properties = {
-    title: { type: 'string' },
-    body: { type: 'string' },
-    steps: { type: 'array', items: { type: 'string' } },
-    slug: { type: 'string' },
-  };
-  expect(expectValid({ type: 'object', properties })).toEqual({
+const text = { type: 'string' };
+const texts = { type: 'array', items: text };
+const objectWith = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) });
+
+// Guards: fields get what their name asks for, never what their description says.
+test('fills fields by their name', () => {
+  const description = 'Write in the style of the house and end with a question';
+  const named = (names: string) =>
+    objectWith(Object.fromEntries(names.split(' ').map((name) => [name, { ...text, description }])));
+  const value = expectValid(named('title body slug email price launch_date website accentColor svg tagline path'));
+  expect(value).toMatchObject({
     title: 'Launch of the new tea shop',
-    body: '# Launch\n\nWe open in May.',
-    steps: ['Plan the launch of the new tea shop.', 'It opens in May!', 'Who speaks?'],
+    body: expect.stringContaining(PLACEHOLDER_NOTE),
     slug: 'launch-of-the-new-tea-shop',
+    email: expect.stringMatching(/^[\w-]+@example\.com$/),
+    price: expect.stringMatching(/\d+ US dollars/),
+    launch_date: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+    website: 'https://example.com',
+    accentColor: expect.stringMatching(/^#[0-9a-f]{6}$/),
+    svg: expect.stringMatching(/^<svg xmlns=.* viewBox=.*<\/svg>$/),
+    tagline: expect.stringMatching(/^.{5,60}$/),
+    path: expect.stringMatching(/^[\w./-]+\.\w+$/),
   });
+  expect(JSON.stringify(value)).not.toContain('style of the house');
+});
+
+// Guards: a field whose name says nothing is filled by the kind that its description begins with.
+test('fills fields by their description', () => {
+  const described = (description: string) => ({ ...text, description });
+  const value = expectValid(
+    objectWith({
+      a: described('URL of the page'),
+      b: described('Hex colour of the ground'),
+      c: described('The text in Markdown'),
+      d: described('A drawing of the shop'),
+    }),
+  );
+  expect(value).toEqual({
+    a: expect.stringMatching(/^https:/),
+    b: expect.stringMatching(/^#/),
+    c: expect.stringContaining('# Launch of the new tea shop'),
+    d: expect.stringMatching(/^<svg /),
+  });
+});
+
+// Guards: whoever opens a result without a document sees in its first sentence that no model wrote it, and only there.
+test('marks the first sentence', () => {
+  const value = expectValid(
+    objectWith({ title: text, tagline: { ...text, maxLength: 60 }, summary: text, points: texts }),
+  ) as { summary: string };
+  expect(value.summary).toMatch(new RegExp(`^${PLACEHOLDER_MARK} `));
+  expect(JSON.stringify(value).split(PLACEHOLDER_MARK)).toHaveLength(2);
+});
+
+// Guards: the items of a list differ, however many are asked for.
+test.each([3, 12, 60, 150])('writes %i different items', (minItems) => {
+  const items = expectValid({ type: 'array', items: text, minItems }) as string[];
+  expect(new Set(items).size).toBe(minItems);
+});
+
+// Guards: a text that is too long is cut between two words.
+test.each([12, 25, 47, 90])('shortens to %i characters', (maxLength) => {
+  const value = expectValid(objectWith({ title: { ...text, maxLength }, comment: { ...text, maxLength } })) as object;
+  const { title } = value as { title: string };
+  expect('Launch of the new tea shop '.startsWith(`${title.replace(/…$/, '')} `)).toBe(true);
 });
 
 // Guards: an endless or senseless schema of a tenant costs no memory and throws nothing.
@@ -178,6 +240,5 @@ test.each<[string, unknown]>([
   ['no schema', undefined],
   ['false', false],
 ])('survives %s', (_, schema) => {
-  const text = JSON.stringify(fillSchema(schema, facts));
-  expect(text === undefined || text.length < 1_000_000).toBe(true);
+  expect(composeJson(material, schema).length).toBeLessThan(1_000_000);
 });

@@ -4,6 +4,7 @@ import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { itemAt } from '../../../src/platform/core/present.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
+import { PLACEHOLDER_NOTE } from '../../../src/platform/models/offline/notice.ts';
 import { createOfflineModel } from '../../../src/platform/models/offline.ts';
 import { countTokens } from '../../../src/platform/models/tokens.ts';
 import type { ModelCall, ModelReply, Models } from '../../../src/platform/models/types.ts';
@@ -60,20 +61,27 @@ const withResults = (messages: ModelMessage[], { toolCalls }: ModelReply, value:
   },
 ];
 
-// Guards: nobody can take the offline model's text for that of a real one, and it is the same every time.
+// Guards: nobody can take the offline model's text for that of a real one, it quotes no instructions and no headings of
+// memory, and it is the same every time.
 test('says what it is and answers from the request and its context', async () => {
   const messages = [
     user('We sell tea.'),
     { role: 'assistant', content: 'Noted.' } as const,
     user('Write a slogan for our shop.'),
   ];
-  const system = '# Role\nYou are a writer.\n\n## Memory\n- The shop is called Daun.\n\n## Rules\n- Be brief.';
+  const system = [
+    'You are a writer.\n\n## Skills\n\nAlways begin with a question.',
+    '# What is remembered\n\nNotes that people keep.',
+    '<memory id="7" type="note" name="Shop">\nThe shop is called Daun.\n</memory>',
+  ].join('\n\n');
   const reply = await call(messages, { system });
-  expect(reply.text).toMatch(/^\[offline model\]/);
+  expect(reply.text).toMatch(/^\[offline model\] /);
+  expect(reply.text.split('\n', 1)[0]).toContain(PLACEHOLDER_NOTE);
   expect(reply.text).toContain('Write a slogan for our shop.');
   expect(reply.text).toContain('The shop is called Daun.');
   expect(reply.text).toContain('We sell tea.');
-  expect(reply.text).not.toContain('Be brief.');
+  for (const unquoted of ['begin with a question', 'remembered', 'Notes that people keep', 'type="note"'])
+    expect(reply.text).not.toContain(unquoted);
   expect(reply.finishReason).toBe('stop');
   await expect(call(messages, { system })).resolves.toEqual(reply);
 });
@@ -118,6 +126,7 @@ test('calls tools as told', async () => {
   expect(last.text).toContain('the answer is 42');
   expect(last.text).toContain('three files');
   expect(last.text).toContain('Work it out.');
+  expect(last.text).not.toContain('calculator');
 });
 
 // Guards: a later step that gets this reply as its input does not carry the directives out again.

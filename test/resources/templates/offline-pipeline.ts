@@ -1,18 +1,21 @@
-/** A pipeline without its engine: every step in order, agents on the offline model, gates approved. */
+/** A pipeline without its engine: every step in order, agents on the offline model with their own prompts, gates approved. */
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { checkValue } from '../../../src/platform/core/json-schema.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { present } from '../../../src/platform/core/present.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
 import type { Models } from '../../../src/platform/models/types.ts';
+import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
 import { findAction } from '../../../src/resources/projects/builtin/index.ts';
 import { stepPrompt } from '../../../src/resources/projects/prompt.ts';
+import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import {
   artifactStep,
   orderPhases,
   outputSchemaOf,
   stepDependencies,
   type PhaseSpec,
+  type StepSpec,
   type WorkflowSpec,
 } from '../../../src/resources/templates/model.ts';
 
@@ -30,14 +33,23 @@ interface Project {
   params: Record<string, unknown>;
 }
 type Values = Record<string, unknown>;
+/** Hears each output of an agent, also those that are no artifact. */
+type Listener = (place: string, output: unknown) => void;
 
 const models: Models = createModels(config, { log: createLog({ level: 'silent', pretty: false }) });
 
-async function ask(prompt: string, outputSchema: Values | undefined): Promise<unknown> {
+/** What the agent of a step is told before its prompt: its own instructions and those of the skills it is bound to. */
+const systemFor = ({ assignee, skills = [] }: StepSpec): string =>
+  [
+    present(builtinAgents.get(present(assignee))).prompt,
+    ...skills.map((slug) => present(builtinSkills.get(slug)).body),
+  ].join('\n\n');
+
+async function ask(prompt: string, system: string, outputSchema: Values | undefined): Promise<unknown> {
   const { text } = await models.call({
     resolved: models.resolve({ model: 'auto', prompt: '' }, {}),
     credentials: {},
-    system: 'You are helpful.',
+    system,
     messages: [{ role: 'user', content: prompt }],
     tools: [],
     ...(outputSchema ? { outputSchema } : {}),
@@ -49,7 +61,7 @@ async function ask(prompt: string, outputSchema: Values | undefined): Promise<un
 }
 
 /** @throws Error that names the step whose output does not have its shape */
-async function runPhase(phase: PhaseSpec, project: Project, artifacts: Values): Promise<unknown> {
+async function runPhase(phase: PhaseSpec, project: Project, artifacts: Values, hear: Listener): Promise<unknown> {
   const outputs: Values = {};
   for (const [index, step] of phase.steps.entries()) {
     const before = stepDependencies(phase.steps, index);
@@ -85,7 +97,8 @@ async function runPhase(phase: PhaseSpec, project: Project, artifacts: Values): 
         inputs: before.map((stepSlug) => ({ stepSlug, title: stepSlug, output: outputs[stepSlug] })),
         attachments: [],
       });
-      outputs[step.step_slug] = await ask(prompt, schema);
+      outputs[step.step_slug] = await ask(prompt, systemFor(step), schema);
+      hear(`${phase.slug}/${step.step_slug}`, outputs[step.step_slug]);
     }
     const output = outputs[step.step_slug] as Values;
     const wrong = schema && checkValue(schema, output, `${phase.slug}/${step.step_slug}`);
@@ -98,11 +111,15 @@ async function runPhase(phase: PhaseSpec, project: Project, artifacts: Values): 
 }
 
 /** @returns the artifact of each phase, the last one last */
-export async function runOffline(spec: WorkflowSpec, project: Project): Promise<Map<string, unknown>> {
+export async function runOffline(
+  spec: WorkflowSpec,
+  project: Project,
+  hear: Listener = () => {},
+): Promise<Map<string, unknown>> {
   const made = new Map<string, unknown>();
   for (const phase of orderPhases(spec)) {
     const before = Object.fromEntries((phase.depends_on ?? []).map((slug) => [slug, made.get(slug)]));
-    made.set(phase.slug, await runPhase(phase, project, before));
+    made.set(phase.slug, await runPhase(phase, project, before, hear));
   }
   return made;
 }

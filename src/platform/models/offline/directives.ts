@@ -9,8 +9,8 @@
  * Whatever is quoted from a prompt goes through `withoutDirectives` first: a reply that repeated one would have the
  * next step, whose prompt it becomes part of, carry it out again.
  */
-import { parseJson } from '../core/json.ts';
-import { itemAt, last } from '../core/present.ts';
+import { parseJson } from '../../core/json.ts';
+import { itemAt, last } from '../../core/present.ts';
 
 export interface ToolDirective {
   tool: string;
