@@ -61,6 +61,9 @@ const quote = (text: string): string =>
     .join('\n');
 const section = (heading: string, ...paragraphs: string[]): string[] => [`## ${heading}`, ...paragraphs];
 
+const optionalSection = (heading: string, items: readonly string[]): string[] =>
+  items.length > 0 ? section(heading, list(items)) : [];
+
 function sectionsFromOutline({ sections }: Outline): string[] {
   return sections.flatMap(({ heading, point, evidence }, at) => {
     const paragraph = ARTICLE_PARAGRAPHS[at % ARTICLE_PARAGRAPHS.length] ?? '';
@@ -104,22 +107,22 @@ export function composeDocument(material: Material, { kind, hasTitle }: Document
     ...(message ? [`Its message: ${clip(inOneLine(message), 300)}`] : []),
     ...sections,
     ...(outline?.ending ? [outline.ending] : filled(stock.ending === undefined ? [] : [stock.ending])),
-    ...(step.feedback.length > 0
-      ? section('Changes asked for', list(step.feedback.map((text) => clip(inOneLine(text), 200))))
-      : []),
+    ...optionalSection(
+      'Changes asked for',
+      step.feedback.map((text) => clip(inOneLine(text), 200)),
+    ),
     ...toolSection(material),
+    ...optionalSection('Notes', material.notes),
   ].join('\n\n');
 }
 
 const MOST_ANSWERS = 10;
 
 const toolSection = ({ toolAnswers }: Material): string[] =>
-  toolAnswers.length === 0
-    ? []
-    : section(
-        'What the tools answered',
-        list(toolAnswers.slice(-MOST_ANSWERS).map((text) => `A tool answered: ${text}`)),
-      );
+  optionalSection(
+    'What the tools answered',
+    toolAnswers.slice(-MOST_ANSWERS).map((text) => `A tool answered: ${text}`),
+  );
 
 const LONGEST_REQUEST = 2_000;
 const MOST_EARLIER = 5;
@@ -127,15 +130,13 @@ const MOST_EARLIER = 5;
 /** Says what a single run was given: the request, what tools answered, what is remembered, what came before. */
 function composeEcho(material: Material, hasTitle: boolean): string {
   const { subject, request, remembered, earlier, notes } = material;
-  const optional = (heading: string, items: readonly string[]) =>
-    items.length > 0 ? section(heading, list(items)) : [];
   return [
     ...(hasTitle ? [`# ${subject.title}`] : []),
     ...(request.trim() ? ['The request was:', quote(clip(request.trim(), LONGEST_REQUEST))] : []),
     ...toolSection(material),
-    ...optional('From memory', remembered),
-    ...optional('Earlier in this conversation', earlier.slice(-MOST_EARLIER)),
-    ...optional('Notes', notes),
+    ...optionalSection('From memory', remembered),
+    ...optionalSection('Earlier in this conversation', earlier.slice(-MOST_EARLIER)),
+    ...optionalSection('Notes', notes),
   ]
     .filter(Boolean)
     .join('\n\n');

@@ -26,7 +26,7 @@ const MOST_CHARACTERS = 10_000;
 /** All texts of one reply together; past it they are as short as the schema allows. */
 const MOST_TOGETHER = 200_000;
 const MOST_TITLE = 80;
-/** So many sentences may be added to a text that must be long. */
+/** The limit of sentences that are added to a text that must be long. */
 const MOST_ROUNDS = 200;
 
 const DOCUMENT_FIELD = /^(?:content|body|markdown|article|readme|document|report|draft|essay|manuscript)$/i;

@@ -7,7 +7,7 @@ export type SchemaNode = Record<string, unknown>;
 const RANGES = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 const MOST_HOPS = 20;
 const MOST_VISITS = 5_000;
-/** A pattern is tried on texts of this length at most, and only so many patterns are compiled for one schema. */
+/** A pattern is tried on texts of this length at most, and a limited number of patterns is compiled for one schema. */
 const LONGEST_PATTERN_TEXT = 60;
 const MOST_PATTERNS = 200;
 

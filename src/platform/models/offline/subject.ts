@@ -21,7 +21,7 @@ const MAX_TOPIC = 60;
 /** A longer title makes a sentence hard to read, so a phrase of it is used if there is one. */
 const MAX_SHORT_TOPIC = 50;
 const MAX_EXCERPT = 240;
-/** Terms are looked for in so many characters. */
+/** Terms are looked for in the first characters of a text. */
 const MAX_READ = 2_000;
 const MAX_TERMS = 6;
 const LONGEST_TERM = 40;
@@ -70,7 +70,7 @@ const clausesOf = (text: string): string[][] =>
     .filter((words) => words.length > 0);
 
 interface Phrase {
-  /** Where it begins and ends in the words of its clause. */
+  /** Its first word in the clause, and the word after its last. */
   start: number;
   end: number;
   text: string;

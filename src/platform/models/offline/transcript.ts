@@ -17,7 +17,7 @@ export interface Transcript {
   earlier: string[];
   /** Calls since the request that have a result, in the order of the results. */
   outcomes: ToolOutcome[];
-  /** So many tool calls are in the whole prompt; the next call ids continue from here. */
+  /** Counts the tool calls in the whole prompt; the ids of the next calls continue from here. */
   callCount: number;
   /** The whole prompt as one text, whose tokens are counted as input. */
   text: string;
