@@ -207,7 +207,7 @@ test('plans an edit and decides on the plan', async () => {
 describe('what goes wrong is one clear message and a failing exit code', () => {
   // Guards: the mistakes of the first minute are explained without a stack, and never sent to the service.
   test.each([
-    ['no brief', ['start', 'letter'], 'give --brief or --brief-file'],
+    ['no brief', ['start', 'letter'], 'give --brief, --brief-file or --sample'],
     ['no such file', ['start', 'letter', '--brief-file', '/nowhere'], 'cannot read /nowhere'],
     ['an unknown workflow', ['start', 'nope', '--brief', 'Bread'], 'POST /v1/projects: 400'],
     ['a bad param', ['start', 'letter', '--brief', 'Bread', '--param', 'size'], 'expects name=value'],

@@ -177,7 +177,7 @@ describe('a test of it', () => {
     expect(await tested('webhook', { url: at(200) })).toEqual([true, null]);
     expect(await tested('slack', { webhook_url: at(403) })).toEqual([false, 'Slack answered 403']);
     expect(await tested('s3', { ...S3, endpoint: storage.url })).toEqual([true, null]);
-    expect((await storage.get('sample/sample/v1.md')).text).toContain('It works');
+    expect((await storage.get('test/test/v1.md')).text).toContain('It works');
     // Without a mail server nothing is sent, and no artifact is written to the log instead.
     expect(await tested('email', { to: ['owner@example.com'] })).toEqual([
       false,
