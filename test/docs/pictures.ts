@@ -25,20 +25,25 @@ const ask = async (method: string, path: string, body?: unknown) => {
   return reply;
 };
 
-const sums = { agent: 'assistant', prompt: 'What is 17% of 2340? [[tool:calculator {"expression":"2340*0.17"}]]' };
-const { run_id: runId } = await ask('POST', '/v1/runs', sums);
-await ask('POST', '/v1/runs', {
-  agent: 'writer',
-  prompt: 'A release note about the new timeline, two paragraphs, calm',
-});
+const { workflows, prompts } = await ask('GET', '/v1/samples');
+const bySlug = (wanted: string) => prompts.find(({ slug }: { slug: string }) => slug === wanted);
+const start = ({ agent, prompt }: { agent: string; prompt: string }) => ask('POST', '/v1/runs', { agent, prompt });
+const { run_id: runId } = await start(bySlug('pays-for-itself'));
+await start(bySlug('a-longer-text'));
+await start(bySlug('hand-over'));
+await start(bySlug('remember-this'));
 await ask('POST', '/v1/runs', { agent: 'writer', prompt: 'A novel', override: { cost_budget_usd: '0.000001' } });
 await ask('POST', '/v1/runs', { agent: 'researcher', prompt: 'Compare three databases [[sleep:120000]]' });
+function sampleOf(workflow: string) {
+  const { title, brief, params } = workflows.find((sample: { workflow: string }) => sample.workflow === workflow);
+  return { workflow_slug: workflow, title, brief, params };
+}
 const { id: projectId } = await ask('POST', '/v1/projects', {
-  workflow_slug: 'blog-post',
-  title: 'Write it down',
-  brief: 'Why small teams should write their decisions down',
+  ...sampleOf('blog-post'),
   cost_budget_usd: '2',
 });
+await ask('POST', '/v1/projects', sampleOf('childrens-book'));
+await ask('POST', '/v1/projects', sampleOf('sticker-pack'));
 await eventually(async () => {
   const { data } = await ask('GET', `/v1/projects/${projectId}/tasks`);
   if (!data.some(({ status }: { status: string }) => status === 'blocked')) throw new Error('waits for nobody yet');
