@@ -231,7 +231,7 @@ await describeConsole('acts', {}, (stage) => {
     const both = tab.getByRole('group', { name: 'Pictures of v1 and v2' }).getByRole('img');
     await both.nth(1).waitFor();
     await eventually(async () => {
-      const loaded = `[...document.querySelectorAll('figure img')].filter((image) => image.naturalWidth > 0).length`;
+      const loaded = `[...document.querySelectorAll('[aria-label^="Pictures of"] img')].filter((image) => image.naturalWidth > 0).length`;
       expect(await tab.evaluate(loaded)).toBe(2);
     });
     expect(await tab.evaluate('globalThis.hasRun')).toBeUndefined();

@@ -65,7 +65,14 @@ test('the control plane dispatches too, and each detail has its own fields', asy
   expect(accepted).toMatchObject({ status: 201, body: { run_id: expect.stringMatching(/^[0-9a-hjkmnp-tv-z]{26}$/) } });
   const { run_id } = accepted.body;
   await acme.waitForRun(run_id);
-  const known = { run_id, agent: 'writer', status: 'succeeded', output: expect.any(String), error: null, sample: false };
+  const known = {
+    run_id,
+    agent: 'writer',
+    status: 'succeeded',
+    output: expect.any(String),
+    error: null,
+    sample: false,
+  };
   const times = { started_at: expect.any(String), completed_at: expect.any(String) };
   const { body: detail } = await acme.cp('GET', `/v1/runs/${run_id}/detail`);
   expect(detail).toEqual({ ...known, ...times, customer_id: 'acme', transport: 'slack', parent_run_id: null });
