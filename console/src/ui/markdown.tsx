@@ -6,8 +6,22 @@ import { marked, type Token, type Tokens } from 'marked';
 import { Fragment, memo, type ReactNode } from 'react';
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  return <div className="space-y-3 leading-6 break-words">{blocks(marked.lexer(text))}</div>;
+  return <div className="space-y-3 leading-6 break-words">{blocks(withLevels(marked.lexer(text)))}</div>;
 });
+
+/** Levels of headings in the outline of the page, which skips none whatever the text does. */
+const LEVELS = new WeakMap<Token, number>();
+
+function withLevels(tokens: Token[]): Token[] {
+  // Texts are shown below headings of the second level.
+  let before = 2;
+  void marked.walkTokens(tokens, (token) => {
+    if (token.type !== 'heading') return;
+    before = Math.min(6, (token as Tokens.Heading).depth + 2, before + 1);
+    LEVELS.set(token, before);
+  });
+  return tokens;
+}
 
 const blocks = (tokens: readonly Token[]): ReactNode =>
   tokens.map((token, i) => <Fragment key={i}>{block(token)}</Fragment>);
@@ -21,11 +35,7 @@ function block(token: Token): ReactNode {
     case 'heading':
       // A heading is drawn as a paragraph, whatever its depth, because the page has an outline of its own.
       return (
-        <p
-          role="heading"
-          aria-level={Math.min(6, token.depth + 2)}
-          className={`font-semibold ${HEADINGS[token.depth - 1]}`}
-        >
+        <p role="heading" aria-level={LEVELS.get(token) ?? 3} className={`font-semibold ${HEADINGS[token.depth - 1]}`}>
           {inline(token.tokens)}
         </p>
       );
