@@ -73,6 +73,8 @@ export interface StepOfRun {
   /** It is absent in runs that were begun before there were skills. */
   skills?: string[];
   outputSchema?: Record<string, unknown>;
+  /** The project was started from a recorded sample. */
+  isSample?: true;
 }
 
 /** A run started by an outside call or a schedule tells its webhooks how it ended; spawned ones and steps do not. */

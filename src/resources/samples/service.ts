@@ -16,7 +16,10 @@ interface StartedProject {
 }
 
 /** What identifies a run's sample, and what its turns have brought so far. */
-type SampledRun = Pick<RunInTurn, 'id' | 'customerId' | 'agent' | 'prompt' | 'attemptId' | 'step' | 'conversation'> & {
+type SampledRun = Pick<
+  RunInTurn,
+  'id' | 'customerId' | 'parentRunId' | 'agent' | 'prompt' | 'attemptId' | 'step' | 'conversation'
+> & {
   toolCalls: readonly Pick<RunInTurn['toolCalls'][number], 'turn' | 'result'>[];
 };
 
@@ -93,7 +96,12 @@ export const createSampleService = ({ open, store, versions }: SampleServiceDepe
      * @param turn counts from 1
      * @returns undefined if the run belongs to no sample
      */
-    findReply: (run: SampledRun, turn: number): Promise<RecordedReply | undefined> =>
-      run.step && run.attemptId !== null ? replyOfStep(run, run.attemptId) : replyOfPrompt(run, turn),
+    async findReply(run: SampledRun, turn: number): Promise<RecordedReply | undefined> {
+      // A run that a step's run spawned has the step too, and answers a prompt of its own.
+      const isStep = run.step !== null && run.attemptId !== null && run.parentRunId === null;
+      if (!isStep) return replyOfPrompt(run, turn);
+      // Other steps ask the database nothing.
+      return run.step?.isSample && run.attemptId !== null ? replyOfStep(run, run.attemptId) : undefined;
+    },
   };
 };

@@ -42,6 +42,7 @@ describe('a project', () => {
       cost_warning_threshold: '0.80',
       cost_total_usd: '0',
       cost_burst_per_minute_usd: null,
+      sample: false,
       created_at: expect.any(String),
       started_at: null,
       completed_at: null,
@@ -215,6 +216,7 @@ describe('the public API', () => {
       cost_total_usd: '0',
       started_at: null,
       completed_at: null,
+      sample: false,
     });
     expect((await acme.cp('GET', `/v1/projects/${project_id}`)).body).toMatchObject({ auth_mode: 'api_key', brief });
   });

@@ -127,6 +127,7 @@ test('artifacts', async () => {
       superseded: false,
       supersedes_artifact_id: first,
       superseded_by_artifact_id: null,
+      sample: false,
       created_at: expect.any(String),
     },
   ]);

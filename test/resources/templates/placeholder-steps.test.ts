@@ -14,6 +14,9 @@ const ARTICLE = objectWith({ title: text, content: text });
 
 const INSTRUCTIONS = 'Follow INSTRUCTION-WORD to the letter.\n\n## Brief\n\nNOT-THE-BRIEF';
 
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects of it is what its assertions say
+type Reply = any;
+
 interface Asked extends Partial<Omit<StepContext, 'project' | 'step'>> {
   title?: string;
   brief?: string;
@@ -23,7 +26,13 @@ interface Asked extends Partial<Omit<StepContext, 'project' | 'step'>> {
 }
 
 /** @returns what the step replies: a text, or the value if it has a schema */
-async function reply({ agent = 'You are a writer.', schema, title = 'Tea', brief = 'All about tea.', ...rest }: Asked) {
+async function reply({
+  agent = 'You are a writer.',
+  schema,
+  title = 'Tea',
+  brief = 'All about tea.',
+  ...rest
+}: Asked): Promise<Reply> {
   const prompt = stepPrompt({
     project: { title, brief, params: rest.params ?? null },
     phase: { slug: 'phase', title: 'Phase' },
@@ -47,7 +56,7 @@ async function reply({ agent = 'You are a writer.', schema, title = 'Tea', brief
   const [part] = content;
   const said = part?.type === 'text' ? part.text : '';
   expect(said).not.toContain('INSTRUCTION-WORD');
-  return (schema ? parseJson(said) : said) as string & Record<string, unknown>;
+  return schema ? parseJson(said) : said;
 }
 
 const artifact = (phaseSlug: string, content: unknown) => ({ phaseSlug, version: 1, content });
@@ -74,7 +83,7 @@ test('follows the outline and returns the draft', async () => {
     ending: 'Drink.',
   });
   const draft = await reply({ schema: ARTICLE, artifacts: [outline] });
-  const { content } = draft as unknown as { content: string };
+  const { content } = draft;
   expect(draft.title).toBe('How tea is made');
   expect(content.match(/^## .*$/gm)).toEqual(['## Water first', '## Leaves second', '## Patience']);
   for (const part of ['A kettle sings.', 'On Leaves second.', 'Drink.']) expect(content).toContain(part);
@@ -119,9 +128,7 @@ test('continues the lists of earlier steps', async () => {
   const schema = objectWith({ scenes: listOf(objectWith({ heading: text, caption: text })) });
   const lines = ['First', 'Second', 'Third', 'Fourth', 'Fifth'].map((line) => ({ line, purpose: 'To show it.' }));
   const storyboard = await reply({ schema, artifacts: [artifact('words', { lines })] });
-  expect((storyboard.scenes as unknown as { heading: string }[]).map(({ heading }) => heading)).toEqual(
-    lines.map(({ line }) => line),
-  );
+  expect(storyboard.scenes.map(({ heading }: { heading: string }) => heading)).toEqual(lines.map(({ line }) => line));
 
   const EXERCISES = objectWith({
     exercises: listOf(
@@ -129,14 +136,14 @@ test('continues the lists of earlier steps', async () => {
     ),
   });
   const sheet = await reply({ agent: 'You are a teacher.', schema: EXERCISES, params: { exercises: 6 } });
-  const exercises = sheet.exercises as unknown as { kind: string; question: string; options: string[] }[];
+  const exercises = sheet.exercises;
   expect(exercises).toHaveLength(6);
   const key = await reply({
     agent: 'You are a teacher.',
     schema: objectWith({ answers: listOf(objectWith({ answer: text, explanation: text })) }),
     artifacts: [artifact('exercises', sheet)],
   });
-  const answers = key.answers as unknown as { answer: string }[];
+  const answers = key.answers;
   expect(answers).toHaveLength(6);
   for (const [at, { kind, options }] of exercises.entries()) {
     if (kind === 'multiple_choice') expect(options).toContain(answers[at]?.answer);
@@ -152,9 +159,9 @@ test('joins the files of several steps', async () => {
   const made = await reply({ agent, schema: FILES });
   const other = { files: [{ path: 'other.js', content: '// Other' }] };
   const joined = await reply({ agent, schema: FILES, inputs: [input('a', made), input('b', other)] });
-  const paths = (joined.files as unknown as { path: string; content: string }[]).map(({ path }) => path);
+  const paths = joined.files.map(({ path }: { path: string }) => path);
   expect(paths).toEqual(['index.html', 'style.css', 'app.js', 'other.js']);
-  const [page, , script] = made.files as unknown as { content: string }[];
+  const [page, , script] = made.files;
   expect(page?.content).toMatch(/^<!doctype html>\n<!-- Placeholder/);
   expect(script?.content).toMatch(/^\/\/ Placeholder/);
 });
@@ -190,8 +197,8 @@ test.each([
   ['emoji', '🎈🏳️‍🌈👩‍👩‍👧‍👦'],
 ])('draws %s', async (_, title) => {
   const schema = objectWith({ svg: text, scenes: listOf(objectWith({ svg: text, alt: text })) });
-  const made = (await reply({ title, brief: title, schema })) as unknown as { svg: string; scenes: { svg: string }[] };
-  const svgs = [made.svg, ...made.scenes.map(({ svg }) => svg)];
+  const made = await reply({ title, brief: title, schema });
+  const svgs = [made.svg, ...made.scenes.map(({ svg }: { svg: string }) => svg)];
   expect(new Set(svgs).size).toBe(svgs.length);
   for (const svg of svgs) {
     expect(readDrawing(svg, '')).toBeDefined();

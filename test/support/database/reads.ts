@@ -192,6 +192,7 @@ const NO_TABLE = 'reads no table that grows';
 export const NOT_READ: Readonly<Record<string, string>> = {
   'agents.getAvatar': NO_TABLE,
   'billing.catalog': NO_TABLE,
+  'samples.list': NO_TABLE,
   'billing.topupOptions': NO_TABLE,
   'billing.addons': CONFIGURATION,
   'templates.listStartable': CONFIGURATION,

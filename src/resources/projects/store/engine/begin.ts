@@ -96,6 +96,7 @@ async function insertAttempt(db: Database, project: LockedProject, step: Attempt
       tools: step.tools,
       skills: step.skills,
       ...(step.outputSchema && { outputSchema: step.outputSchema }),
+      ...(step.isSample && { isSample: true as const }),
     },
   };
   const payload = { phase_slug: step.phaseSlug, step_slug: step.stepSlug, role: step.role, reason };
@@ -191,7 +192,7 @@ export const stepRows = (
       coalesce(extract(epoch from now() - s.started_at) * 1000, 0)::float8 as "elapsedMs",
       (extract(epoch from now()) * 1000)::float8 as "nowMs", s.feedback, s.addendum, s.next_reason as "nextReason",
       t.next_reason as "taskReason", t.addenda as "taskAddenda", t.phase_slug as "phaseSlug", t.title as "phaseTitle",
-      t.iteration, t.status as "taskStatus", p.brief, p.params,
+      t.iteration, t.status as "taskStatus", p.brief, p.params, p.is_sample as "isSample",
       (select jsonb_build_object('attemptId', a.id, 'runId', a.child_run_id) from attempts a
         where a.subtask_id = s.id and a.dispatch_key = wanted.key) as begun,
       (select jsonb_build_object('attemptId', a.id, 'number', a.attempt_number, 'reason', a.attempt_reason)

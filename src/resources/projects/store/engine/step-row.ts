@@ -34,6 +34,8 @@ export interface StepRow {
   taskStatus: TaskStatus;
   brief: string;
   params: Record<string, unknown> | null;
+  /** The project was started from a recorded sample. */
+  isSample: boolean;
   /** The attempt that this dispatch began, where the activity is repeated. */
   begun: { attemptId: string; runId: string | null } | null;
   /** The attempt that a person queued. */
