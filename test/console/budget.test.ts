@@ -19,6 +19,10 @@ interface Chunk {
 const manifest = JSON.parse(await readFile(join(BUILT, 'manifest.json'), 'utf8')) as Record<string, Chunk>;
 const ENTRY = 'index.html';
 
+const PICTURE = /\.webp$/;
+/** Of one picture of a sample. */
+const CARD_BYTES = 40 * 1_024;
+
 /** A chunk with all that has to be there before it runs. */
 function needed(name: string, found = new Set<string>()): Set<string> {
   const { file, imports = [], css = [] } = present(manifest[name]);
@@ -42,10 +46,22 @@ test('the first load is within its budget', async () => {
 // Guards: a page that brings half a library along.
 test('each page that comes later is within its budget', async () => {
   const first = needed(ENTRY);
-  const lazy = Object.keys(manifest).filter((name) => /^(src|\.\.\/node_modules)\//.test(name) && name !== ENTRY);
+  const lazy = Object.keys(manifest).filter(
+    (name) => /^(src|\.\.\/node_modules)\//.test(name) && name !== ENTRY && !PICTURE.test(name),
+  );
   const sizes = await Promise.all(
     lazy.map(async (name) => ({ name, bytes: await weight([...needed(name)].filter((file) => !first.has(file))) })),
   );
   expect(lazy.length).toBeGreaterThan(2);
   expect(sizes.filter(({ bytes }) => bytes > LAZY_ROUTE_BYTES)).toEqual([]);
+});
+
+// Guards: pictures of samples that take longer to load than the page around them. They are loaded as they come into view.
+test('each picture is within its budget', async () => {
+  const pictures = Object.keys(manifest).filter((name) => PICTURE.test(name));
+  const sizes = await Promise.all(
+    pictures.map(async (name) => ({ name, bytes: (await stat(join(BUILT, present(manifest[name]).file))).size })),
+  );
+  expect(pictures.length).toBeGreaterThan(0);
+  expect(sizes.filter(({ bytes }) => bytes > CARD_BYTES)).toEqual([]);
 });
