@@ -94,7 +94,7 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
             enforce,
             reasoning,
             ...(classified ? { classifier: { ...classified } } : {}),
-            ...(hasSample && { note: SAMPLE_NOTE }),
+            ...(resolved.provider === 'sample' && { note: SAMPLE_NOTE }),
           },
         },
         {

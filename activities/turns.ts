@@ -6,6 +6,7 @@ import { Context } from '@temporalio/activity';
 import type { Log } from '../src/platform/core/log.ts';
 import { present } from '../src/platform/core/present.ts';
 import {
+  isWithoutProvider,
   ModelFailure,
   type ModelReply,
   type Models,
@@ -174,7 +175,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const startedAt = performance.now();
     let spent: TokenUsage | undefined;
     // Neither the offline model nor a recording costs anything that a lost worker would leave unbooked.
-    const isOffline = resolved.provider === 'offline' || resolved.provider === 'sample';
+    const isOffline = isWithoutProvider(resolved.provider);
     // Such a call is over before anybody could come to read along later.
     const telling = isOffline && !run.isWatched ? undefined : scribe.begin(run, turn, attempt);
     try {

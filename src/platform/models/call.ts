@@ -181,7 +181,7 @@ export const callOffline = (call: ModelCall, model: SdkModel): Promise<ModelRepl
 
 /**
  * Answers from a recording. Tokens are counted as of any reply, so that costs and budgets look as they would.
- * @throws ModelFailure sample_superseded when a provider is configured: a recording never stands in for a model
+ * @throws ModelFailure model_unavailable when a provider is configured: a recording never stands in for a model
  */
 export const callSample = (call: ModelCall): Promise<ModelReply> =>
   withDeadline(call, async (abortSignal) => {

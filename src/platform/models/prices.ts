@@ -9,7 +9,7 @@ import { parseJson } from '../core/json.ts';
 import { withoutTrailingZeros } from '../core/text.ts';
 import { whenUsed } from '../core/when-used.ts';
 import type { TokenPrice } from '../core/server-price.ts';
-import type { PriceTerms, ResolvedModel, TokenUsage } from './types.ts';
+import { isWithoutProvider, type PriceTerms, type ResolvedModel, type TokenUsage } from './types.ts';
 
 const usdPerMillionTokens = z.number('expects US dollars for a million tokens').min(0);
 const PriceFile = z.record(
@@ -32,9 +32,6 @@ function readPriceFile(path: string): z.infer<typeof PriceFile> {
     throw new Error(`MODEL_PRICES: ${path} is not a usable price file: ${why}`, { cause: error });
   }
 }
-
-const isWithoutProvider = (provider: ResolvedModel['provider']): provider is 'offline' | 'sample' =>
-  provider === 'offline' || provider === 'sample';
 
 /** @returns the amount with up to eight decimals, without exponent and trailing zeros */
 const decimal = (usd: number): string => withoutTrailingZeros(usd.toFixed(8));

@@ -10,6 +10,7 @@ import { streaming } from './whole-replies.ts';
 import { replyFetch, type ReplyLimits } from './reply-limits.ts';
 import { PROVIDERS } from './catalogue.ts';
 import {
+  isWithoutProvider,
   ModelFailure,
   type CredentialOf,
   type ModelCredentials,
@@ -87,7 +88,7 @@ export const createProviders = (config: Config, guardedFetch?: GuardedFetch) => 
         config,
       });
     };
-    if (provider === 'offline' || provider === 'sample') throw new Error(`${provider} is not a provider`);
+    if (isWithoutProvider(provider)) throw new Error(`${provider} is not a provider`);
     return make(provider);
   };
 };

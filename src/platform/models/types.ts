@@ -138,6 +138,10 @@ export interface ModelReply {
   finishReason: string;
 }
 
+/** Tells whether replies come from the product itself: nobody is called, and nobody bills. */
+export const isWithoutProvider = (provider: ResolvedModel['provider']): provider is 'offline' | 'sample' =>
+  provider === 'offline' || provider === 'sample';
+
 /** Says why a model call gave no usable reply, and whether another attempt may. */
 export class ModelFailure extends Error {
   readonly code: RunFailure;

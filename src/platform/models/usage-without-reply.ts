@@ -2,7 +2,7 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 import { pictureTokens } from './pictures.ts';
 import { countTokensOf } from './token-counts.ts';
-import type { ModelCall, TokenUsage } from './types.ts';
+import { isWithoutProvider, type ModelCall, type TokenUsage } from './types.ts';
 
 /** A server that reports no usage would otherwise be free. */
 export const countInput = async ({
@@ -40,8 +40,7 @@ export function listenForUsage(
       hasBegun = true;
     },
     async billed(hungUp) {
-      const isBilled = call.resolved.provider !== 'offline' && call.resolved.provider !== 'sample';
-      if (!isBilled || (!hasBegun && !hungUp)) return undefined;
+      if (isWithoutProvider(call.resolved.provider) || (!hasBegun && !hungUp)) return undefined;
       const [inputTokens, outputTokens] = await Promise.all([countInput(call), countTokensOf(pieces.join(''))]);
       return { inputTokens, outputTokens, ...reported };
     },
