@@ -51,7 +51,7 @@ describe.each([
     const { customerId } = tenant.caller;
     const store = createOtpStore(service.runtime.db);
     const id = `${name} ${where}`;
-    const what = { customerId, operation: 'o', scope: 's' };
+    const what = { customerId, holder: 'person:a', operation: 'o', scope: 's' };
     shiftClock(asking);
     const opening = await store.open({ ...what, id, bodyHash: 'b', codeHmac: 'c', recipient: `${name}@a.b` }, 10);
     expect(opening.kind).toBe('opened');

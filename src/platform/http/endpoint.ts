@@ -222,6 +222,8 @@ export interface Confirmation {
   bodyHash: string;
   challengeId: string | undefined;
   code: string | undefined;
+  /** Id of the action link that asks; without one the caller asks. Limits are counted for each link alone. */
+  linkId?: string;
 }
 
 export interface EndpointRequest<Params = unknown, Query = unknown, Body = unknown> {

@@ -113,6 +113,7 @@ export const createActionLinks = ({ store, inbox, otp, audit, secret, baseUrl }:
         bodyHash: sha256(JSON.stringify([link.id, body])),
         challengeId,
         code,
+        linkId: link.id,
       };
       const asked = {
         caller,

@@ -9,7 +9,7 @@ import { hmacSha256, secretsIn } from '../../platform/core/crypto.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
-import { type OtpDemand } from './model.ts';
+import { holderOf, type OtpDemand } from './model.ts';
 import type { Opening, OtpStore } from './store.ts';
 
 export interface OtpOptions {
@@ -19,7 +19,7 @@ export interface OtpOptions {
   secret: string;
   /** The operator's inbox; without one a code goes to whoever asks for it. */
   inbox: string | undefined;
-  /** A workspace may have so many codes mailed to one recipient. */
+  /** Codes that a workspace may have mailed to one recipient. */
   mailsPerHour: number;
 }
 
@@ -47,7 +47,8 @@ export function createOtpService({ store, mailer, secret, inbox, mailsPerHour }:
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     const recipient = inbox ?? actor;
     const bodyHash = keptOfBody(keys[0], confirmation.bodyHash);
-    const row = { id, customerId, operation, scope, bodyHash, codeHmac: keptOf(keys[0], id, code) };
+    const holder = holderOf(actor, confirmation.linkId);
+    const row = { id, customerId, holder, operation, scope, bodyHash, codeHmac: keptOf(keys[0], id, code) };
     const expiresAt = openedUntil(await store.open({ ...row, recipient: recipient.toLowerCase() }, mailsPerHour));
     const mail = {
       to: recipient,
@@ -70,14 +71,15 @@ export function createOtpService({ store, mailer, secret, inbox, mailsPerHour }:
      * @throws Problem otp_required with the challenge to answer, otp_locked, otp_mail_limit, mail_failed
      */
     async gate<T>(caller: Caller, confirmation: Confirmation, scope: string, write: () => Promise<T>): Promise<T> {
-      const { customerId } = caller;
-      const { challengeId: id, code, operation } = confirmation;
+      const { customerId, actor } = caller;
+      const { challengeId: id, code, operation, linkId } = confirmation;
       if (id && code && isStorable(id)) {
         const kept = keys.map((key) => ({
           bodyHash: keptOfBody(key, confirmation.bodyHash),
           codeHmac: keptOf(key, id, code),
         }));
-        const answer = { customerId, id, operation, scope, kept };
+        const holder = holderOf(actor, linkId);
+        const answer = { customerId, holder, id, operation, scope, kept };
         const verdict = await store.answer(answer, write);
         if (verdict.kind === 'right') return verdict.value;
         if (verdict.kind === 'locked') throw lockedUntil(verdict.until);

@@ -1,7 +1,7 @@
 /**
- * Challenges and what came of them. Whatever is decided on those of a workspace is decided under a lock on its row among
- * the locks: a guess is evaluated and counted in one transaction that no other guess overlaps, and the count of those
- * that are open or were mailed holds until one more is added.
+ * Challenges and their outcome. Every decision on the challenges of a holder is taken under a lock on the holder's row
+ * among the locks: a guess is compared and counted in one transaction that no other guess of it overlaps, and the count
+ * of open challenges holds until one more is added. Mails are counted under a lock on their recipient.
  */
 import { and, desc, eq, getTableColumns, gt, lt, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
@@ -15,17 +15,24 @@ import {
   MAX_OPEN,
   MAX_WRONG_CODES,
   MAX_WRONG_IN_A_ROW,
+  LINK,
   mayMail,
   type MailsSent,
 } from './model.ts';
-import { otpChallenges, otpLocks } from './table.ts';
+import { otpChallenges, otpHolderLocks } from './table.ts';
 
 export type OtpStore = ReturnType<typeof createOtpStore>;
-export type Challenge = Omit<typeof otpChallenges.$inferInsert, 'expiresAt'> & { recipient: string };
+export type Challenge = Omit<typeof otpChallenges.$inferInsert, 'expiresAt'> & Holder & { recipient: string };
+
+/** Wrong codes, open challenges and mails are limited for each holder. */
+interface Holder {
+  customerId: string;
+  /** As `holderOf` names it. */
+  holder: string;
+}
 
 /** A code is given for this: a challenge counts for the request it was made for and for no other. */
-export interface Answer {
-  customerId: string;
+export interface Answer extends Holder {
   id: string;
   operation: string;
   scope: string;
@@ -33,7 +40,7 @@ export interface Answer {
   kept: readonly { bodyHash: string; codeHmac: string }[];
 }
 
-/** After too many wrong codes nothing of the workspace is confirmed until then, and no code is looked at. */
+/** After too many wrong codes the holder confirms nothing until then, and no code of it is compared. */
 type Locked = { kind: 'locked'; until: Date };
 
 export type Verdict<T> =
@@ -41,7 +48,7 @@ export type Verdict<T> =
   | Locked
   /** The challenge may be answered again. */
   | { kind: 'wrong'; expiresAt: Date }
-  /** The challenge is unknown, foreign, for something else, used, expired or answered wrongly too often. */
+  /** The challenge is unknown, another holder's, for something else, used, expired or answered wrongly too often. */
   | { kind: 'void' };
 
 export type Opening = { kind: 'opened'; expiresAt: Date } | Locked | { kind: 'full'; until: Date };
@@ -51,22 +58,25 @@ const lately = (window: number): SQL => sql`now() - ${window} * interval '1 ms'`
 
 export const createOtpStore = (db: Database) => {
   /** What was counted must not be undone by a failure around it, hence the transaction is one of its own. */
-  const alone = <T>(customerId: string, work: () => Promise<T>): Promise<T | Locked> =>
+  const alone = <T>({ customerId, holder }: Holder, work: () => Promise<T>): Promise<T | Locked> =>
     db.outermostTransaction(async () => {
       const lock = first(
         await db.orm
-          .insert(otpLocks)
-          .values({ customerId })
-          .onConflictDoUpdate({ target: otpLocks.customerId, set: { customerId } })
+          .insert(otpHolderLocks)
+          .values({ customerId, holder })
+          .onConflictDoUpdate({ target: [otpHolderLocks.customerId, otpHolderLocks.holder], set: { holder } })
           .returning({
-            until: otpLocks.lockedUntil,
-            isLocked: sql<boolean | null>`${otpLocks.lockedUntil} > clock_timestamp()`,
+            until: otpHolderLocks.lockedUntil,
+            isLocked: sql<boolean | null>`${otpHolderLocks.lockedUntil} > clock_timestamp()`,
           }),
       );
       return lock.until && lock.isLocked ? { kind: 'locked', until: lock.until } : work();
     });
 
-  async function countWrong(customerId: string, id: string): Promise<number> {
+  const lockOf = ({ customerId, holder }: Holder) =>
+    and(eq(otpHolderLocks.customerId, customerId), eq(otpHolderLocks.holder, holder));
+
+  async function countWrong({ id, ...holder }: Answer): Promise<number> {
     const challenge = first(
       await db.orm
         .update(otpChallenges)
@@ -75,24 +85,30 @@ export const createOtpStore = (db: Database) => {
         .returning({ wrongCodes: otpChallenges.wrongCodes }),
     );
     await db.orm
-      .update(otpLocks)
+      .update(otpHolderLocks)
       .set({
-        wrongInARow: sql`${otpLocks.wrongInARow} + 1`,
-        lockedUntil: sql`case when ${otpLocks.wrongInARow} + 1 >= ${MAX_WRONG_IN_A_ROW}
-          then clock_timestamp() + ${LOCK_MS} * interval '1 ms' else ${otpLocks.lockedUntil} end`,
+        wrongInARow: sql`${otpHolderLocks.wrongInARow} + 1`,
+        lockedUntil: sql`case when ${otpHolderLocks.wrongInARow} + 1 >= ${MAX_WRONG_IN_A_ROW}
+          then clock_timestamp() + ${LOCK_MS} * interval '1 ms' else ${otpHolderLocks.lockedUntil} end`,
       })
-      .where(eq(otpLocks.customerId, customerId));
+      .where(lockOf(holder));
     return challenge.wrongCodes;
   }
 
-  /** @returns mails of the workspace to this recipient, and those of all workspaces to it */
-  async function mailsTo(customerId: string, recipient: string): Promise<MailsSent & { oldest: Date | null }> {
+  /** @returns mails to this recipient, and when the oldest that counts against this holder was sent */
+  async function mailsTo(
+    { customerId, holder }: Holder,
+    recipient: string,
+  ): Promise<MailsSent & { oldest: Date | null }> {
     // A recipient is served one workspace at a time too, or N of them at once would all be the last one allowed.
     await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`otp:${recipient}`}, 0))`);
-    const isOwn = sql`${otpChallenges.customerId} = ${customerId}`;
+    const isLink = holder.startsWith(LINK);
+    const isOwn = sql`${otpChallenges.customerId} = ${customerId}
+      and starts_with(coalesce(${otpChallenges.holder}, ''), ${LINK}) = ${isLink}`;
     return first(
       await db.orm
         .select({
+          ofHolder: sql<number>`(count(*) filter (where ${isOwn} and ${otpChallenges.holder} = ${holder}))::int`,
           ofWorkspace: sql<number>`(count(*) filter (where ${isOwn}))::int`,
           ofAll: sql<number>`count(*)::int`,
           oldest: sql<Date | null>`min(${otpChallenges.createdAt}) filter (where ${isOwn})`.mapWith(
@@ -104,10 +120,11 @@ export const createOtpStore = (db: Database) => {
     );
   }
 
-  /** Ends all challenges that could be answered, but the newest ones. */
-  async function endOlder(customerId: string): Promise<void> {
+  /** Ends the holder's challenges that could be answered, except the newest ones. */
+  async function endOlder({ customerId, holder }: Holder): Promise<void> {
     const open = and(
       eq(otpChallenges.customerId, customerId),
+      eq(otpChallenges.holder, holder),
       sql`${otpChallenges.usedAt} is null`,
       lt(otpChallenges.wrongCodes, MAX_WRONG_CODES),
       gt(otpChallenges.expiresAt, sql`clock_timestamp()`),
@@ -127,12 +144,12 @@ export const createOtpStore = (db: Database) => {
   return {
     /**
      * Adds a challenge before its code is mailed, so that codes asked for at once are each counted.
-     * @param mailsPerHour limits what a workspace may have sent to one recipient
+     * @param mailsPerHour limits the mails that the persons of a workspace, or its links, may have sent to one recipient
      */
     open: (challenge: Challenge, mailsPerHour: number): Promise<Opening> =>
-      alone<Opening>(challenge.customerId, async () => {
-        const { oldest, ...sent } = await mailsTo(challenge.customerId, challenge.recipient);
-        if (!mayMail(sent, mailsPerHour)) {
+      alone<Opening>(challenge, async () => {
+        const { oldest, ...sent } = await mailsTo(challenge, challenge.recipient);
+        if (!mayMail(challenge.holder, sent, mailsPerHour)) {
           return { kind: 'full', until: new Date((oldest?.getTime() ?? Date.now()) + MAILS_WINDOW_MS) };
         }
         const expiresAt = sql`clock_timestamp() + ${CHALLENGE_TTL_MS} * interval '1 ms'`;
@@ -140,7 +157,7 @@ export const createOtpStore = (db: Database) => {
           .insert(otpChallenges)
           .values({ ...challenge, expiresAt, createdAt: sql`clock_timestamp()` })
           .returning({ expiresAt: otpChallenges.expiresAt });
-        await endOlder(challenge.customerId);
+        await endOlder(challenge);
         return { kind: 'opened', ...opened! };
       }),
 
@@ -154,7 +171,7 @@ export const createOtpStore = (db: Database) => {
      * wrong one is counted in a transaction that commits, and that is the only one which has looked at it.
      */
     answer: <T>(answer: Answer, write: () => Promise<T>): Promise<Verdict<T>> =>
-      alone<Verdict<T>>(answer.customerId, async () => {
+      alone<Verdict<T>>(answer, async () => {
         const [challenge] = await db.orm
           .select({
             ...getTableColumns(otpChallenges),
@@ -164,14 +181,11 @@ export const createOtpStore = (db: Database) => {
           .where(and(eq(otpChallenges.id, answer.id), eq(otpChallenges.customerId, answer.customerId)));
         if (!challenge || !isOpen(challenge) || !isFor(challenge, answer)) return { kind: 'void' };
         if (!answer.kept.some(({ codeHmac }) => safeEqual(challenge.codeHmac, codeHmac))) {
-          const wrongCodes = await countWrong(answer.customerId, answer.id);
+          const wrongCodes = await countWrong(answer);
           return wrongCodes < MAX_WRONG_CODES ? { kind: 'wrong', expiresAt: challenge.expiresAt } : { kind: 'void' };
         }
         await db.orm.update(otpChallenges).set({ usedAt: new Date() }).where(eq(otpChallenges.id, answer.id));
-        await db.orm
-          .update(otpLocks)
-          .set({ wrongInARow: 0, lockedUntil: null })
-          .where(eq(otpLocks.customerId, answer.customerId));
+        await db.orm.update(otpHolderLocks).set({ wrongInARow: 0, lockedUntil: null }).where(lockOf(answer));
         return { kind: 'right', value: await write() };
       }),
   };
@@ -179,7 +193,8 @@ export const createOtpStore = (db: Database) => {
 
 type Row = typeof otpChallenges.$inferSelect;
 
-const isFor = (challenge: Row, { operation, scope, kept }: Answer): boolean =>
+const isFor = (challenge: Row, { holder, operation, scope, kept }: Answer): boolean =>
+  (challenge.holder ?? holder) === holder &&
   challenge.operation === operation &&
   challenge.scope === scope &&
   kept.some(({ bodyHash }) => challenge.bodyHash === bodyHash);

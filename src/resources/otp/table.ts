@@ -1,4 +1,4 @@
-import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 
@@ -12,6 +12,8 @@ export const otpChallenges = pgTable(
       .references(() => workspaces.customerId),
     /** The id of the endpoint. */
     operation: text('operation').notNull(),
+    /** Who asked, as `holderOf` names them; unknown for challenges from before it was recorded. */
+    holder: text('holder'),
     scope: text('scope').notNull(),
     /** The code was mailed to this address; it is unknown for challenges from before it was recorded. */
     recipient: text('recipient'),
@@ -34,8 +36,23 @@ export const otpChallenges = pgTable(
 );
 
 /**
- * The wrong codes in a row of a workspace, over all its challenges. Its row is the lock under which they are looked at.
+ * Counts the wrong codes in a row of each holder, over all of its challenges. A guess is compared under the lock on its
+ * holder's row, so that no holder can lock out another one of the workspace.
  */
+export const otpHolderLocks = pgTable(
+  'otp_holder_locks',
+  {
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    holder: text('holder').notNull(),
+    wrongInARow: integer('wrong_in_a_row').notNull().default(0),
+    lockedUntil: instant('locked_until'),
+  },
+  (t) => [primaryKey({ columns: [t.customerId, t.holder] })],
+);
+
+/** The lock of a whole workspace. Only processes of the version before `otp_holder_locks` still use it. */
 export const otpLocks = pgTable('otp_locks', {
   customerId: text('customer_id')
     .primaryKey()

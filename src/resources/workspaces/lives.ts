@@ -87,6 +87,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   deploy_tokens: { goes: 'made again' },
   otp_challenges: { goes: 'made again' },
   idempotency_keys: { goes: 'made again' },
+  otp_holder_locks: { goes: 'made again' },
   otp_locks: { goes: 'made again' },
   workspace_members: { goes: 'made again' },
   former_members: { goes: 'made again' },

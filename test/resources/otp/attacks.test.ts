@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { itemAt } from '../../../src/platform/core/present.ts';
+import { holderOf } from '../../../src/resources/otp/model.ts';
 import { codeOf, demandIn, otpHeaders } from '../../support/service/otp.ts';
 import type { Answer } from '../../support/service/service.ts';
 import { tried } from '../../support/runner/sizes.ts';
@@ -69,7 +70,7 @@ test('of 480 parallel guesses over 120 challenges a hundred are looked at', asyn
 });
 
 // Guards against: many open challenges at once with five guesses each. The older ones end, and those of others stay.
-test('five challenges of a workspace are open at a time', async () => {
+test('five challenges of a person are open at a time', async () => {
   const [mine, other] = [await newWorkspace(), await newWorkspace()];
   const others = await challenged(other.put);
   const first = await challenged(mine.put);
@@ -81,6 +82,24 @@ test('five challenges of a workspace are open at a time', async () => {
   const newest = itemAt((await openOf(mine.customerId)).slice(-1), 0);
   expect((await mine.put('a', 'hello', otpHeaders(newest))).status).toBe(200);
   expect((await other.put('a', 'hello', otpHeaders(others))).status).toBe(200);
+});
+
+// Guards against: a person who stops another one of the same workspace, by wrong codes, open challenges or another's id.
+test('nothing that one person does keeps another one from confirming', async () => {
+  const mine = await newWorkspace();
+  const { put: others } = mine.as('other@example.com');
+  const open = await challenged(mine.put);
+  const before = await challenged(others);
+  for (let i = 0; i < 6; i++) await challenged(others);
+  for (let wrong = 0; wrong < 110; wrong++) {
+    const id = await openOf(mine.customerId).then((ids) => itemAt(ids.slice(-1), 0));
+    await others('a', 'hello', otpHeaders(id, wrongFor(id)));
+  }
+  // A code is for the person who asked for it; what others guess at is not compared with it.
+  expect((await others('a', 'hello', otpHeaders(open))).status).toBe(403);
+  expect((await others('a', 'hello', otpHeaders(before))).status).toBe(403);
+  expect(details([await others('a', 'hello')], 'otp_locked')).toBe(1);
+  expect((await mine.put('a', 'hello', otpHeaders(open))).status).toBe(200);
 });
 
 // Guards against: a failing write that also rolls back the count of guesses.
@@ -95,10 +114,13 @@ test('what a write throws takes no guess back', async () => {
   ]);
   expect(answers.map(({ status }) => status)).toEqual([409, 403]);
   expect(await evaluated(customerId)).toBe(4);
-  const [lock] = await service.db.rows(sql`select wrong_in_a_row from otp_locks where customer_id = ${customerId}`);
+  const [lock] = await service.db.rows(
+    sql`select wrong_in_a_row from otp_holder_locks where customer_id = ${customerId}`,
+  );
   expect(lock).toEqual({ wrong_in_a_row: 4 });
   // Where it could be taken back, nothing is looked at to begin with.
-  const answer = { customerId, id: guessed, operation: 'notes.set', scope: 'note.set:a', kept: [] };
+  const holder = holderOf('owner@example.com', undefined);
+  const answer = { customerId, holder, id: guessed, operation: 'notes.set', scope: 'note.set:a', kept: [] };
   const within = service.db.transaction(() => service.store.answer(answer, async () => {}));
   await expect(within).rejects.toThrow('would be rolled back');
 });
@@ -119,6 +141,17 @@ describe('mails of codes', () => {
     // An hour later there is room again.
     await withLimit.db.rows(sql`update otp_challenges set created_at = created_at - interval '1 hour'`);
     expect(demandIn(await put('a', 'hello'))).toBeDefined();
+  });
+
+  // Guards against: a person who uses up the mails of all others, whose codes go to the operator's inbox too.
+  test('leave each person some of their own', async () => {
+    await withLimit.db.rows(sql`delete from otp_challenges`);
+    const mine = await newWorkspace(withLimit);
+    const { put: others } = mine.as('other@example.com');
+    expect(details(await times(MAILS + 5, () => others('a', 'hello')), 'otp_mail_limit')).toBe(5);
+    const id = await challenged(mine.put);
+    expect((await mine.put('a', 'hello', otpHeaders(id))).status).toBe(200);
+    expect(details(await times(5, () => mine.put('a', 'hello')), 'otp_mail_limit')).toBe(3);
   });
 
   // Guards against: a workspace that keeps others, which share the operator's inbox, from confirming.

@@ -157,8 +157,8 @@ describe('a hundred wrong codes in a row', () => {
     return id;
   };
 
-  // Guards: guessing over many challenges is stopped too, for the workspace that guesses and for no other.
-  test('lock the gate of their workspace', async () => {
+  // Guards: guessing over many challenges is stopped too, for the person who guesses and for no other workspace.
+  test('lock the gate for whom guesses', async () => {
     const [mine, other] = [await newTenant(), await newTenant()];
     const id = await guess(mine.put, 100);
     for (const answer of [await mine.put('a', 'hello'), await mine.put('a', 'hello', otpHeaders(id))]) {
@@ -168,10 +168,10 @@ describe('a hundred wrong codes in a row', () => {
     expect((await other.put('a', 'hello', otpHeaders(others))).status).toBe(200);
 
     // Past the lock one guess is left, until a right code starts the count anew.
-    await service.db.rows(sql`update otp_locks set locked_until = now() where wrong_in_a_row >= 100`);
+    await service.db.rows(sql`update otp_holder_locks set locked_until = now() where wrong_in_a_row >= 100`);
     await guess(mine.put, 1);
     expect((await mine.put('a', 'hello')).body.detail).toMatch(/^otp_locked/);
-    await service.db.rows(sql`update otp_locks set locked_until = now() where wrong_in_a_row >= 100`);
+    await service.db.rows(sql`update otp_holder_locks set locked_until = now() where wrong_in_a_row >= 100`);
     const { challenge_id: last } = await challenged(mine.put);
     expect((await mine.put('a', 'hello', otpHeaders(last))).status).toBe(200);
     await guess(mine.put, 99);

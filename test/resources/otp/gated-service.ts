@@ -76,12 +76,21 @@ export async function startGated({ smtpUrl, inbox, mailsPerHour = 1_000_000 }: G
     store,
     otp,
     async tenant(workspaceId: string) {
-      const session = sessionFor(await makeWorkspace(db, workspaceId));
-      const put =
-        (suffix: string): Put =>
-        (slug, note, headers) =>
-          call(`${listener.url}/v1/notes/${slug}${suffix}`, 'PUT', { ...headers, [SESSION_HEADER]: session }, { note });
-      return { put: put(''), append: put('/lines') };
+      const caller = await makeWorkspace(db, workspaceId);
+      const as = (actor: string) => {
+        const session = sessionFor({ ...caller, actor });
+        const put =
+          (suffix: string): Put =>
+          (slug, note, headers) =>
+            call(
+              `${listener.url}/v1/notes/${slug}${suffix}`,
+              'PUT',
+              { ...headers, [SESSION_HEADER]: session },
+              { note },
+            );
+        return { put: put(''), append: put('/lines') };
+      };
+      return { ...as(caller.actor), as };
     },
     notes: async () => (await db.rows<{ note: string }>(sql`select note from notes`)).map(({ note }) => note),
     async close() {

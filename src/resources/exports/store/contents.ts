@@ -263,6 +263,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   feature_flags: { left: 'of the deployment' },
   idempotency_keys: { left: 'a day' },
   otp_challenges: { left: 'minutes' },
+  otp_holder_locks: { left: 'minutes' },
   otp_locks: { left: 'minutes' },
   session_cutoffs: { left: 'sessions of this deployment' },
   ended_sessions: { left: 'sessions of this deployment' },
