@@ -117,6 +117,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       log,
       ready,
       before: watched('gateway', { trustsCaller: false }),
+      trustProxy: config.TRUST_PROXY,
       routers: [
         ...PAGES.map((path) => [path, compressed] as const),
         ['/api/v1/cp', proxy],

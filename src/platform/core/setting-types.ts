@@ -2,6 +2,7 @@
  * The types that a setting may have: each reads the text of a variable and says what it expects where the text is
  * something else.
  */
+import { isIP } from 'node:net';
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { messageOf } from './causes.ts';
@@ -55,6 +56,27 @@ export const extensions = list.transform((names, ctx): ReadonlySet<Extension> =>
   }
   return new Set(names.filter(isKnown));
 });
+const PROXY_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return PROXY_NETWORKS.includes(text);
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128))
+  );
+}
+/** Empty trusts nobody; `2` the last two hops; `10.0.0.0/8,loopback` whoever has such an address. */
+export const trustedProxies = z
+  .string()
+  .default('')
+  .transform((text, ctx): false | number | string[] => {
+    const items = text.split(',').map((item) => item.trim());
+    if (text.trim() === '') return false;
+    if (/^[1-9]$/.test(text.trim())) return Number(text);
+    if (items.every(isNetwork)) return items;
+    ctx.addIssue(`expects addresses or networks such as 10.0.0.0/8, ${PROXY_NETWORKS.join(', ')}, or from 1 to 9 hops`);
+    return z.NEVER;
+  });
 export const url = z.url('expects an address such as https://example.com');
 /** `openai=http://127.0.0.1:9/v1,github=...` becomes an address for each name. */
 export const addresses = list.transform((items, ctx) => {

@@ -17,6 +17,7 @@ import {
   secrets,
   url,
   tokenPrice,
+  trustedProxies,
 } from './setting-types.ts';
 
 export const settings = z.object({
@@ -31,6 +32,9 @@ export const settings = z.object({
     .default('all')
     .describe('Which listeners this process opens'),
   BASE_URL: url.optional().describe('Public address of the gateway, where it differs from http://localhost:PORT'),
+  TRUST_PROXY: trustedProxies.describe(
+    'Proxies in front of the gateway whose X-Forwarded-For is believed, by address, network or number of hops. Empty: none, so behind a proxy all clients share the limits of one address',
+  ),
   ENVIRONMENT_NAME: z
     .string()
     .max(40, 'expects at most 40 characters')
@@ -244,7 +248,7 @@ export const settings = z.object({
     .optional()
     .describe('Inbox that confirmation codes go to; without one they go to who asks for them'),
   OTP_MAILS_PER_HOUR: integer(30, 1, 1_000_000).describe(
-    'Confirmation codes that a workspace may have mailed to one inbox within an hour, where there is a mail server; all workspaces together five times as many',
+    'Confirmation codes that a workspace may have mailed to one inbox within an hour, where there is a mail server; all workspaces together five times as many, and each person three whatever others ask for',
   ),
 
   MCP_SERVERS: z

@@ -27,6 +27,8 @@ export interface ListenerOptions {
   alive?: (() => void) | undefined;
   /** These see each request first, to time it and to trace it. */
   before?: readonly RequestHandler[] | undefined;
+  /** As `TRUST_PROXY` says it: without one the client's address is that of the connection. */
+  trustProxy?: false | number | string[];
   routers: readonly (Router | readonly [prefix: string, RequestHandler])[];
 }
 
@@ -37,10 +39,12 @@ export async function listen({
   ready,
   alive,
   before = [],
+  trustProxy = false,
   routers,
 }: ListenerOptions): Promise<Listener> {
   const app = express();
   app.disable('x-powered-by');
+  app.set('trust proxy', trustProxy);
   app.set('etag', false);
   app.set('query parser', 'simple');
   // Replies have no validators, so nothing that a caller keeps can be fresh; without this Express would answer

@@ -6,6 +6,7 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { z } from 'zod';
 import { Problem } from '../../platform/core/problem.ts';
 import { notFound } from '../../platform/http/app.ts';
+import { clientNetwork } from '../../platform/http/client-address.ts';
 import { createLimiter } from '../../platform/http/limiter.ts';
 import { answering, privately, sendPage } from '../../platform/http/pages.ts';
 import { findUnstorable } from '../../platform/http/validate.ts';
@@ -28,14 +29,17 @@ const Form = z.object({
   code: z.string().trim().max(20).optional(),
 });
 
-/** In a minute, of one link and of one address. */
+/** In a minute, of one link and of one client. */
 const REQUESTS_OF_LINK = 60;
-const REQUESTS_OF_ADDRESS = 300;
+const REQUESTS_OF_CLIENT = 300;
 
 /** Mount it at `LINK_PATH`. */
 export function linkRouter({ links, baseUrl }: { links: ActionLinks; baseUrl: string }): Router {
   const router = express.Router({ caseSensitive: true });
-  router.use(privately, unnamed, limited());
+  router.use(privately, unnamed, limited(REQUESTS_OF_CLIENT, clientNetwork));
+  // The path is percent-decoded here, so that a link has one name, however its address is written. Clients over their
+  // own limit do not come here: they cannot fill the names that this limit tells apart.
+  router.use('/:token', limited(REQUESTS_OF_LINK, tokenOf));
 
   router.get(
     '/:token',
@@ -90,12 +94,11 @@ const unnamed: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** The same for links that there are and those that there are not. */
-function limited(): RequestHandler {
-  const [ofLink, ofAddress] = [createLimiter(REQUESTS_OF_LINK), createLimiter(REQUESTS_OF_ADDRESS)];
+/** The same for links that exist and those that do not. */
+function limited(most: number, nameOf: (request: Request) => string): RequestHandler {
+  const isWithin = createLimiter(most);
   return (request, response, next) => {
-    const isWithin = [ofAddress(request.ip ?? ''), ofLink(request.path.slice(0, 200))].every(Boolean);
-    if (isWithin) return next();
+    if (isWithin(nameOf(request))) return next();
     response.set('retry-after', '60');
     sendPage(response, 429, tooManyPage);
   };
