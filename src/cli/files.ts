@@ -35,7 +35,7 @@ interface ApplyOptions extends SourceOptions {
 export function addFileCommands(program: Command): void {
   const fromSource = (command: Command) =>
     command
-      .option('--prune', 'delete what came from these files and is in them no more')
+      .option('--prune', 'delete what these files made and is in them no more')
       .option('--source <name>', 'whose files these are, where several repositories have one workspace')
       .option('--json', 'print JSON');
   program

@@ -860,7 +860,7 @@ export type GivenManifests = {
      */
     source?: string;
     /**
-     * Delete what came from files of this source and is in them no more
+     * Delete what files of this source made and is in them no more
      */
     prune?: boolean;
     manifests: Array<{
@@ -890,7 +890,7 @@ export type AppliedManifests = {
      */
     source?: string;
     /**
-     * Delete what came from files of this source and is in them no more
+     * Delete what files of this source made and is in them no more
      */
     prune?: boolean;
     manifests: Array<{
@@ -4002,12 +4002,16 @@ export type ManifestPlan = {
      */
     taken_over: number;
     /**
-     * Came from files of this source and is in them no more: `prune` deletes it
+     * Came from files of this source and is in them no more, and stays
      */
     left: Array<{
         kind: 'tool' | 'skill' | 'agent' | 'memory' | 'workflow' | 'job' | 'heartbeat' | 'destination' | 'webhook';
         name: string;
         file: string | null;
+        /**
+         * People made it, and files only took it over: `prune` leaves it
+         */
+        made_by_hand: boolean;
     }>;
     /**
      * Stands for all that the plan has seen

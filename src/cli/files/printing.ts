@@ -18,8 +18,9 @@ export function printPlan(plan: ManifestPlan): void {
     for (const field of change.fields) printField(field);
     for (const line of change.affects) print(`    ${paint('cyan', oneLine(line))}`);
   }
-  for (const { kind, name, file } of plan.left) {
-    print(`  ${kind} ${oneLine(name)} is in the files no more${file ? ` (${oneLine(file)})` : ''}: --prune deletes it`);
+  for (const { kind, name, file, made_by_hand: isByHand } of plan.left) {
+    const then = isByHand ? 'it was made by hand, and stays' : '--prune deletes it';
+    print(`  ${kind} ${oneLine(name)} is in the files no more${file ? ` (${oneLine(file)})` : ''}: ${then}`);
   }
   if (plan.changes.length > 0 || plan.left.length > 0) print();
   print(summaryOf(plan));

@@ -14,7 +14,7 @@ const given = {
     .max(200)
     .default('default')
     .describe('Whose files these are, where several repositories have one workspace: each prunes its own alone'),
-  prune: z.boolean().default(false).describe('Delete what came from files of this source and is in them no more'),
+  prune: z.boolean().default(false).describe('Delete what files of this source made and is in them no more'),
   manifests: z
     .array(
       z.object({
@@ -62,8 +62,15 @@ const Plan = z
       .int()
       .describe('Of those: as in the files already, and not known to be from them until this is applied'),
     left: z
-      .array(z.object({ kind: z.enum(MANIFEST_KINDS), name: z.string(), file: z.string().nullable() }))
-      .describe('Came from files of this source and is in them no more: `prune` deletes it'),
+      .array(
+        z.object({
+          kind: z.enum(MANIFEST_KINDS),
+          name: z.string(),
+          file: z.string().nullable(),
+          made_by_hand: z.boolean().describe('People made it, and files only took it over: `prune` leaves it'),
+        }),
+      )
+      .describe('Came from files of this source and is in them no more, and stays'),
     state: z.string().describe('Stands for all that the plan has seen'),
   })
   .meta({ id: 'ManifestPlan' });

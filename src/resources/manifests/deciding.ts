@@ -29,7 +29,15 @@ export interface Orphan {
   file: string | null;
   /** Undefined where somebody has deleted it already. */
   before: Known | undefined;
+  /** People made it, before a file named it or since it was deleted. */
+  isByHand: boolean;
 }
+
+/** @returns what is deleted, and what stays although it is in the files no more: what people made stays theirs */
+export const divided = (orphans: readonly Orphan[], { prune }: Pick<Given, 'prune'>) => ({
+  pruned: orphans.filter(({ isByHand }) => prune && !isByHand),
+  kept: orphans.filter(({ isByHand }) => !prune || isByHand),
+});
 
 /** By kind and name. */
 type Looked = Map<string, Known>;
@@ -43,7 +51,7 @@ interface PlacedFault extends Fault {
 const MAX_FAULTS = 100;
 
 interface Dependencies {
-  store: Pick<ManifestStore, 'origins'>;
+  store: Pick<ManifestStore, 'origins' | 'madeByFiles'>;
   kinds: readonly Kind[];
   /** What stands for a plan is made with it: nobody can try secrets on it. */
   secret: string;
@@ -102,13 +110,26 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
     hmacSha256(secret, canonical([...looked].map(([key, { content }]) => [key, content]).sort(byKey))).slice(0, 32);
 
   /** @returns what came from files of this source, is in them no more, and is nobody else's file now */
-  const orphansOf = (origins: readonly OriginRow[], given: Given, looked: Looked): Orphan[] => {
+  async function orphansOf(
+    customerId: string,
+    origins: readonly OriginRow[],
+    given: Given,
+    looked: Looked,
+  ): Promise<Orphan[]> {
     const inFiles = new Set(namedIn(given).map(({ kind, name }) => keyOf(kind, name)));
-    return origins
-      .filter(({ source, kind, name }) => source === given.source && !inFiles.has(keyOf(kind, name)))
-      .map(({ kind, name, file }) => ({ kind, name, file, before: looked.get(keyOf(kind, name)) }))
+    const left = origins.filter(({ source, kind, name }) => source === given.source && !inFiles.has(keyOf(kind, name)));
+    const byFiles = new Set<string>();
+    for (const kind of new Set(left.map((one) => one.kind))) {
+      const names = left.filter((one) => one.kind === kind).map(({ name }) => name);
+      for (const name of await store.madeByFiles(customerId, kind, names)) byFiles.add(keyOf(kind, name));
+    }
+    return left
+      .map(({ kind, name, file }) => {
+        const before = looked.get(keyOf(kind, name));
+        return { kind, name, file, before, isByHand: before !== undefined && !byFiles.has(keyOf(kind, name)) };
+      })
       .sort((a, b) => MANIFEST_KINDS.indexOf(b.kind) - MANIFEST_KINDS.indexOf(a.kind));
-  };
+  }
 
   async function see(customerId: string, given: Given) {
     const origins = await store.origins(customerId);
@@ -120,8 +141,8 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
   async function decide({ customerId }: Pick<Caller, 'customerId'>, given: Given) {
     const { origins, looked, state } = await see(customerId, given);
     const planned = await parse(customerId, given, looked);
-    const orphans = orphansOf(origins, given, looked);
-    const gone = new Set(given.prune ? orphans.map(({ kind, name }) => keyOf(kind, name)) : []);
+    const orphans = await orphansOf(customerId, origins, given, looked);
+    const gone = new Set(divided(orphans, given).pruned.map(({ kind, name }) => keyOf(kind, name)));
     const faults: PlacedFault[] = [];
     for (const one of planned) {
       if (one.action === 'unchanged') continue;

@@ -10,7 +10,7 @@ import { can } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Given } from './contract.ts';
-import { createDeciding, keyOf, named, type Decided } from './deciding.ts';
+import { createDeciding, divided, keyOf, named, type Decided } from './deciding.ts';
 import { canonical } from '../../platform/core/json.ts';
 import { differences } from './diff.ts';
 import type { Kind, Later, Write } from './kind.ts';
@@ -50,7 +50,8 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
         before?.contentHash === contentHash &&
         before.source === given.source &&
         before.file === (file ?? null);
-      return isNoted ? [] : [{ kind, name: wanted.name, file: file ?? null, contentHash }];
+      const isCreated = action === 'create';
+      return isNoted ? [] : [{ kind, name: wanted.name, file: file ?? null, contentHash, isCreated }];
     });
   };
 
@@ -61,7 +62,8 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
     const { planned, orphans, state } = decided;
     const there = orphans.filter(({ before }) => before !== undefined);
     const changes = [];
-    for (const { kind, name, file, before } of given.prune ? there : []) {
+    const { pruned, kept } = divided(there, given);
+    for (const { kind, name, file, before } of pruned) {
       const affects = await store.affectedBy(customerId, { kind, name, before: before?.content, after: undefined });
       changes.push({ action: 'delete' as const, kind, name, file, fields: [], affects });
     }
@@ -81,7 +83,7 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
       changes,
       unchanged: unchanged.length,
       taken_over: unchanged.filter(({ kind, wanted }) => untold.has(keyOf(kind, wanted.name))).length,
-      left: given.prune ? [] : there.map(({ kind, name, file }) => ({ kind, name, file })),
+      left: kept.map(({ kind, name, file, isByHand }) => ({ kind, name, file, made_by_hand: isByHand })),
       state,
     };
   }
@@ -139,7 +141,7 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
       // Before anything is written, since what is written is not to be seen as what there was.
       const plan = await shown(caller, decided, given);
       const writes: { kind: ManifestKind; name: string; write: Write }[] = [];
-      for (const { kind, name, before } of given.prune ? orphans : []) {
+      for (const { kind, name, before } of divided(orphans, given).pruned) {
         if (before) writes.push({ kind, name, write: kindOf(kind).remove(caller, name) });
       }
       for (const { action, kind, wanted, before } of planned) {

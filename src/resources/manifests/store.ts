@@ -10,7 +10,7 @@ import { manifestOrigins } from './table.ts';
 
 export type ManifestStore = ReturnType<typeof createManifestStore>;
 export type OriginRow = typeof manifestOrigins.$inferSelect;
-export type NewOrigin = Pick<OriginRow, 'kind' | 'name' | 'file' | 'contentHash'>;
+export type NewOrigin = Pick<OriginRow, 'kind' | 'name' | 'file' | 'contentHash'> & { isCreated: boolean };
 
 /** A manifest as it is and as it will be. */
 interface Change {
@@ -23,6 +23,26 @@ interface Change {
 
 const counted = (count: number, what: string, one: string, many: string): string[] =>
   count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'} ${count === 1 ? one : many}`];
+
+/** Selects `name` and `created_at` of what the workspace has of a kind; of several versions, those of the first. */
+const THINGS: Readonly<Record<ManifestKind, (customerId: string) => SQL>> = {
+  tool: (customerId) => sql`select slug as name, created_at from tools where customer_id = ${customerId}`,
+  skill: (customerId) => sql`
+    select slug as name, created_at from memory_entries where customer_id = ${customerId} and type = 'skill'`,
+  memory: (customerId) => sql`
+    select slug as name, created_at from memory_entries
+    where customer_id = ${customerId} and type <> 'skill' and status = 'active' and (meta ->> 'in_files') = 'true'`,
+  agent: (customerId) => sql`select slug as name, created_at from agents where customer_id = ${customerId}`,
+  workflow: (customerId) => sql`
+    select slug as name, min(created_at) as created_at from templates
+    where customer_id = ${customerId} and status = 'active' group by slug`,
+  job: (customerId) => sql`select name, created_at from scheduled_jobs where customer_id = ${customerId}`,
+  heartbeat: (customerId) => sql`select name, created_at from heartbeats where customer_id = ${customerId}`,
+  destination: (customerId) => sql`
+    select name, created_at from output_destinations where customer_id = ${customerId}`,
+  webhook: (customerId) => sql`
+    select url as name, created_at from webhook_subscriptions where customer_id = ${customerId}`,
+};
 
 export const createManifestStore = (db: Database) => {
   const countOf = async (statement: SQL): Promise<number> => {
@@ -91,13 +111,26 @@ export const createManifestStore = (db: Database) => {
         .where(eq(manifestOrigins.customerId, customerId))
         .orderBy(asc(manifestOrigins.kind), asc(manifestOrigins.name)),
 
+    /**
+     * Returns those of these names that files made. A thing that was deleted and made again by hand since is not among
+     * them, nor is one that was there before a file named it.
+     */
+    async madeByFiles(customerId: string, kind: ManifestKind, names: readonly string[]): Promise<string[]> {
+      const rows = await db.rows<{ name: string }>(sql`
+        select o.name from ${manifestOrigins} o join (${THINGS[kind](customerId)}) thing on thing.name = o.name
+        where o.customer_id = ${customerId} and o.kind = ${kind} and o.name = any(${sql.param(names)}::text[])
+        group by o.name, o.created_at having max(thing.created_at) <= o.created_at`);
+      return rows.map(({ name }) => name);
+    },
+
     async noteOrigins(
       customerId: string,
       origins: readonly NewOrigin[],
       by: Pick<OriginRow, 'source' | 'revision' | 'appliedBy'>,
     ): Promise<void> {
-      for (const origin of origins) {
-        const values = { ...origin, ...by };
+      for (const { isCreated, ...origin } of origins) {
+        const createdAt = sql`clock_timestamp()`;
+        const values = { ...origin, ...by, ...(isCreated && { createdAt }) };
         await db.orm
           .insert(manifestOrigins)
           .values({ ...values, customerId })

@@ -19,6 +19,8 @@ export const manifestOrigins = pgTable(
     revision: text('revision'),
     /** Of the content, without its secrets. */
     contentHash: text('content_hash').notNull(),
+    /** When files made the thing; null if it was there before, made by hand. Pruning deletes what files made. */
+    createdAt: instant('created_at'),
     appliedBy: text('applied_by').notNull(),
     appliedAt: instant('applied_at').notNull().defaultNow(),
   },

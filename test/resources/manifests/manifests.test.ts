@@ -130,6 +130,27 @@ describe('pruning', () => {
     expect((await customAgents()).sort()).toEqual(['other', 'two']);
   });
 
+  // Guards against: deleting what people made, because a file named it for a while: before, or since it was deleted.
+  test('leaves what was made by hand', async () => {
+    const byHand = async (slug: string) =>
+      expect((await tenant.cp('POST', '/v1/agents', { ...agent(slug).content, model: 'auto' })).status).toBe(201);
+    await byHand('before');
+    await byHand('changed');
+    await apply([agent('made'), agent('again'), agent('before'), agent('changed', { description: 'By a file' })]);
+    expect((await tenant.cp('DELETE', '/v1/agents/again')).status).toBe(204);
+    await byHand('again');
+    await apply([agent('made'), agent('again'), agent('before'), agent('changed', { description: 'By a file' })]);
+    expect((await plan([agent('made')], { prune: false })).body.left).toHaveLength(3);
+    const { body } = await plan([], { prune: true });
+    expect(body.changes).toMatchObject([{ action: 'delete', name: 'made' }]);
+    const theirs = ['again', 'before', 'changed'];
+    expect(body.left).toMatchObject(theirs.map((name) => ({ name, made_by_hand: true })));
+    await apply([], { prune: true });
+    expect((await customAgents()).sort()).toEqual(theirs);
+    // They are nobody's file any more.
+    expect(await deployed()).toEqual([]);
+  });
+
   // Guards: nothing goes where something of the same request fails.
   test('is undone with the rest', async () => {
     tenant = await service.tenant('acc_manifests_pruned', 'free');
