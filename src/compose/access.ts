@@ -76,7 +76,12 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
   return {
     stores,
     apiKeys: createApiKeyService({ store: createApiKeyStore(db), workspaces: stores.workspaces }),
-    deployTokens: createDeployTokenService({ store: deployTokenStore, workspaces: stores.workspaces, secret }),
+    deployTokens: createDeployTokenService({
+      store: deployTokenStore,
+      workspaces: stores.workspaces,
+      beginning: signInStore.beginning,
+      secret,
+    }),
     audit: createAuditService({ store: audit, log }),
     /** Finds the caller by an access token of the identity provider. */
     identityCaller: createIdentityCaller({

@@ -83,8 +83,8 @@ export function makeSession(
   secret: string,
   { workspaceId = INTERNAL_WORKSPACE, email = LOCAL_OWNER, role = 'owner', ttlMs }: SessionRequest,
 ): string {
-  const iat = Math.floor(Date.now() / 1_000);
-  const exp = iat + Math.floor(ttlMs / 1_000);
+  const iat = Date.now() / 1_000;
+  const exp = Math.floor(iat + ttlMs / 1_000);
   return signSession(
     { sub: email, email, workspace: workspaceId, customer_id: customerIdOf(workspaceId), role, iat, exp },
     secret,

@@ -39,7 +39,8 @@ const Claims = z.object({
   customer_id: z.string().min(1),
   role: z.enum(SESSION_ROLES),
   /**
-   * Unix seconds. A session that begins in the future would outlive a command that ends all sessions made before now.
+   * Unix seconds, with a fraction: a session of a whole second ends with every cut-off within this second. A session that
+   * begins in the future would outlive a command that ends all sessions made before now.
    */
   iat: z.number(),
   /** Unix seconds. A session without an end is refused. */

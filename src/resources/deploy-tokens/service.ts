@@ -14,13 +14,15 @@ export type DeployTokenService = ReturnType<typeof createDeployTokenService>;
 interface Dependencies {
   store: DeployTokenStore;
   workspaces: Pick<WorkspaceStore, 'whileOpen'>;
+  /** Returns Unix seconds at which a new session of the pipeline begins, after every cut-off. */
+  beginning: (customerId: string, sub: string) => Promise<number>;
   /** It signs sessions. */
   secret: string;
 }
 
 const DAY_S = 86_400;
 
-export const createDeployTokenService = ({ store, workspaces, secret }: Dependencies) => ({
+export const createDeployTokenService = ({ store, workspaces, beginning, secret }: Dependencies) => ({
   async list(customerId: string) {
     const rows = await store.list(customerId);
     return { data: rows.map(wire), meta: { total: rows.length } };
@@ -33,9 +35,10 @@ export const createDeployTokenService = ({ store, workspaces, secret }: Dependen
         throw new Problem('too_many_tokens', `${MAX_LIVE} deploy tokens can be used already: revoke one`);
       }
       const id = await store.nextId();
-      const iat = Math.floor(Date.now() / 1_000);
-      const exp = iat + days * DAY_S;
-      const claims = { sub: actorOf(id), email: '', workspace: workspaceId, customer_id: customerId };
+      const sub = actorOf(id);
+      const iat = await beginning(customerId, sub);
+      const exp = Math.floor(iat) + days * DAY_S;
+      const claims = { sub, email: '', workspace: workspaceId, customer_id: customerId };
       const token = signSession({ ...claims, role: DEPLOYER, iat, exp }, secret);
       const row = await store.insert({
         id,

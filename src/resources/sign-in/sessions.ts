@@ -7,7 +7,7 @@ import type { Membership } from '../members/store.ts';
 import type { SignInStore } from './store.ts';
 
 export interface SessionsOptions {
-  store: Pick<SignInStore, 'endSession' | 'cutOff' | 'notBefore' | 'find'>;
+  store: Pick<SignInStore, 'endSession' | 'cutOff' | 'beginning' | 'find'>;
   /** @returns whether a pipeline's session, by its hash, is one that the workspace gave and did not take back */
   isDeployToken: (customerId: string, sessionHash: string) => Promise<boolean>;
   secret: string;
@@ -33,11 +33,8 @@ export function createSessions({ store, isDeployToken, secret, ttlMs }: Sessions
   return {
     find,
 
-    /** @returns Unix seconds at which a new session of this person in this workspace begins */
-    async beginning(customerId: string, email: string): Promise<number> {
-      // Right after a sign-out everywhere it is the next second, so that it is not itself taken for an old one.
-      return Math.max(Math.floor(Date.now() / 1_000), await store.notBefore(customerId, email));
-    },
+    /** Returns Unix seconds at which a new session of this person in this workspace begins; they have a fraction. */
+    beginning: (customerId: string, email: string): Promise<number> => store.beginning(customerId, email),
 
     sign(email: string, { workspaceId, customerId, role }: Membership, iat: number) {
       const claims: SessionClaims = {
@@ -47,7 +44,7 @@ export function createSessions({ store, isDeployToken, secret, ttlMs }: Sessions
         customer_id: customerId,
         role,
         iat,
-        exp: iat + Math.floor(ttlMs / 1_000),
+        exp: Math.floor(iat + ttlMs / 1_000),
       };
       return { session: signSession(claims, secret), claims };
     },

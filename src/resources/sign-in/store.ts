@@ -28,11 +28,11 @@ const cutoffOf = (customerId: string, sub: string): SQL => sql`
     order by sub = ${EVERYBODY} limit 1)`;
 
 /**
- * Sessions begin at whole seconds: one of this very second ends too. So does one that an earlier cut-off put off, which begins
- * when that one ends, however long after now.
+ * A session begins at a moment of the database's clock, to the microsecond. A cut-off ends all that began before it, also
+ * one that an earlier cut-off put off: that one begins when the earlier cut-off ends. A session or token of somebody else
+ * that begins at a whole second may be from before a cut-off within this second, and ends with it.
  */
-const afterAllCutoffs = sql`
-  greatest(date_trunc('second', clock_timestamp()), max(not_before)) + interval '1 s'`;
+const afterAllCutoffs = sql`greatest(clock_timestamp(), max(not_before)) + interval '1 ms'`;
 
 export const createSignInStore = (db: Database) => {
   /**
@@ -144,7 +144,7 @@ export const createSignInStore = (db: Database) => {
         select ${customerId}, ${sub}, ${afterAllCutoffs}
           from ${sessionCutoffs} where customer_id = ${customerId} and sub in (${sub}, ${EVERYBODY})
         on conflict (customer_id, sub) do update set
-          not_before = greatest(${sessionCutoffs}.not_before + interval '1 s', excluded.not_before)`);
+          not_before = greatest(${sessionCutoffs}.not_before + interval '1 ms', excluded.not_before)`);
     },
 
     /**
@@ -157,7 +157,7 @@ export const createSignInStore = (db: Database) => {
         select ${customerId}, ${EVERYBODY}, ${afterAllCutoffs}
           from ${sessionCutoffs} where customer_id = ${customerId}
         on conflict (customer_id, sub) do update set
-          not_before = greatest(${sessionCutoffs}.not_before + interval '1 s', excluded.not_before)`);
+          not_before = greatest(${sessionCutoffs}.not_before + interval '1 ms', excluded.not_before)`);
       await db.rows(sql`
         delete from ${sessionCutoffs} where customer_id = ${customerId} and sub <> ${EVERYBODY}
           and sub is distinct from ${but ?? null}::text`);
@@ -178,11 +178,11 @@ export const createSignInStore = (db: Database) => {
       return row?.from ?? 0;
     },
 
-    /** @returns Unix seconds from which a new session of this person counts */
-    async notBefore(customerId: string, sub: string): Promise<number> {
+    /** Returns Unix seconds at which a new session of this person begins: now, or after every cut-off. */
+    async beginning(customerId: string, sub: string): Promise<number> {
       const { from } = first(
         await db.rows<{ from: number }>(sql`
-        select coalesce(extract(epoch from ${cutoffOf(customerId, sub)}), 0)::float8 as from`),
+        select extract(epoch from greatest(clock_timestamp(), ${cutoffOf(customerId, sub)}))::float8 as from`),
       );
       return from;
     },
@@ -192,7 +192,7 @@ export const createSignInStore = (db: Database) => {
       const row = first(
         await db.rows<{ isEnded: boolean; isArchived: boolean }>(sql`
         select exists (select from ${endedSessions} where session_hash = ${sessionHash})
-          or coalesce(extract(epoch from ${cutoffOf(claims.customerId, claims.sub)}) > ${claims.iat}::float8, false)
+          or coalesce(extract(epoch from ${cutoffOf(claims.customerId, claims.sub)})::float8 > ${claims.iat}::float8, false)
           as "isEnded",
           coalesce((select ${openStatus} = 'archived' from ${workspaces} where customer_id = ${claims.customerId}), false)
           as "isArchived"`),

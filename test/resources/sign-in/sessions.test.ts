@@ -1,5 +1,6 @@
 /** Sessions after sign-in: their page, sign-out here and everywhere, and rotation of the secret that signs them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import { readSession } from '../../../src/platform/http/auth.ts';
@@ -7,7 +8,15 @@ import { createServices } from '../../../src/compose/services.ts';
 import { startApi, type Api } from '../../../src/api.ts';
 import { createSignInStore } from '../../../src/resources/sign-in/store.ts';
 import { demandIn, otpHeaders } from '../../support/service/otp.ts';
-import { call, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service/service.ts';
+import {
+  call,
+  sessionFor,
+  startTestService,
+  tenantOf,
+  TEST_SECRETS,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
 import { addMember, client, openInbox } from './people.ts';
 
 let service: TestService;
@@ -198,4 +207,34 @@ test('the end of a workspace ends every session, also one that begins later than
     await cutOffs.cutOffAll(customerId, undefined);
     expect(await Promise.all(held.map(isGood))).toEqual(held.map(() => false));
   }
+});
+
+// Guards against: what is signed right after a workspace was made again, and is refused for the rest of the second; of a
+// deploy token that would be for good.
+test('what begins in the second of a cut-off, and after it, is good', async () => {
+  const ours = await service.tenant('acc_same-second');
+  const { customerId, actor } = ours.caller;
+  const { sessions } = service.services.signIn;
+  const before = sessionFor(ours.caller);
+  await createSignInStore(service.runtime.db).cutOffAll(customerId, undefined);
+  const { at } = first(
+    await service.runtime.db.rows<{ at: number }>(sql`
+      select extract(epoch from not_before)::float8 as at from session_cutoffs where customer_id = ${customerId}`),
+  );
+  const begun = await sessions.beginning(customerId, actor);
+  const member = { workspaceId: 'acc_same-second', customerId, role: 'owner' } as const;
+  const session = (iat: number) => sessions.sign(actor, member, iat).session;
+  const statusOf = async (text: string, path = '/v1/runs') =>
+    (await tenantOf(service.baseUrl, ours.caller, '', text).cp('GET', path)).status;
+  expect(await statusOf(session(begun))).toBe(200);
+  expect(await statusOf(session(at))).toBe(200);
+  // It need not be put off: it begins now.
+  expect(begun).toBeLessThan(at + 0.9);
+  const { body } = await tenantOf(service.baseUrl, ours.caller, '', session(begun)).cp('POST', '/v1/deploy-tokens', {
+    name: 'in the same second',
+  });
+  expect(await statusOf(body.token, '/v1/manifests')).toBe(200);
+  expect(await statusOf(before)).toBe(401);
+  // A whole second may be before or after the cut-off within it.
+  expect(await statusOf(session(Math.floor(at)))).toBe(401);
 });

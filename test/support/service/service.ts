@@ -168,7 +168,7 @@ export const sessionFor = (
   role: Role = 'owner',
   ttlS = 3_600,
 ) => {
-  const iat = Math.floor(Date.now() / 1_000);
+  const iat = Date.now() / 1_000;
   return signSession(
     { sub: actor, email: actor, workspace: workspaceId, customer_id: customerId, role, iat, exp: iat + ttlS },
     TEST_SECRETS.SESSION_SECRET,
