@@ -27,6 +27,7 @@ const STATUSES = [400, 401, 402, 403, 404, 408, 409, 413, 422, 431, 500, 502, 50
 
 /** Of what the specification knows nothing of: streams, and parts of a file. */
 const BESIDE_THEM: Readonly<Record<string, readonly number[]>> = {
+  method_not_allowed: [405],
   too_many_streams: [429],
   range_not_satisfiable: [416],
 };

@@ -250,6 +250,10 @@ export const PROBLEMS = {
     "status": 409,
     "isStructured": true
   },
+  "method_not_allowed": {
+    "status": 405,
+    "detail": "method_not_allowed"
+  },
   "request_timeout": {
     "status": 408,
     "detail": "request_timeout"

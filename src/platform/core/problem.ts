@@ -83,6 +83,7 @@ export const PROBLEMS = {
   import_under_way: { status: 409, detail: 'import_under_way: an archive is being brought into the workspace already' },
   import_not_open: { status: 409 },
   already_answered: { status: 409, isStructured: true },
+  method_not_allowed: { status: 405, detail: 'method_not_allowed' },
   request_timeout: { status: 408, detail: 'request_timeout' },
   payload_too_large: { status: 413, detail: 'payload_too_large' },
   range_not_satisfiable: { status: 416, detail: 'range_not_satisfiable: the file ends before that' },

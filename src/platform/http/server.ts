@@ -7,6 +7,7 @@ import { pinoHttp } from 'pino-http';
 import type { Log } from '../core/log.ts';
 import { portOf } from '../core/port.ts';
 import { first } from '../core/present.ts';
+import { Problem } from '../core/problem.ts';
 import { errorHandler, notFound } from './app.ts';
 import { answerUnreadable } from './unreadable.ts';
 
@@ -52,6 +53,7 @@ export async function listen({
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.use(requestLog(log), helmet());
   for (const handler of before) app.use(handler);
+  app.use(refuseTrace);
   app.get('/healthz', (_request, response) => {
     const reason = reasonOf(alive);
     if (reason) log.error({ reason }, 'the liveness check fails');
@@ -89,6 +91,16 @@ export async function listen({
     },
   };
 }
+
+/**
+ * Answers TRACE in one way at every address, before any credential is read: a server that carries it out sends headers
+ * back, cookies and keys among them.
+ */
+const refuseTrace: RequestHandler = ({ method }, response, next) => {
+  if (method !== 'TRACE') return next();
+  response.set('allow', 'GET, POST, PUT, PATCH, DELETE');
+  throw new Problem('method_not_allowed');
+};
 
 function reasonOf(check: (() => void) | undefined): string | undefined {
   try {

@@ -31,7 +31,8 @@ export function wireAttacks(credentials: string): readonly WireAttack[] {
     { name: 'a version to come', bytes: 'GET /v1/agents HTTP/9.9\r\nhost: a\r\n\r\n' },
     { name: 'no host', bytes: `GET /v1/agents HTTP/1.1\r\n${credentials}${close}\r\n`, statuses: [400] },
     { name: 'two hosts', bytes: get('host: b\r\n') },
-    ...['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'LINK', 'PURGE'].map((method) => ({
+    { name: 'TRACE', bytes: head('TRACE /v1/agents'), statuses: [405] },
+    ...['HEAD', 'OPTIONS', 'PROPFIND', 'QUERY', 'LINK', 'PURGE'].map((method) => ({
       name: method,
       bytes: head(`${method} /v1/agents`),
       statuses: [404],
