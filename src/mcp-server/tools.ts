@@ -7,6 +7,7 @@ import { present } from '../platform/core/present.ts';
 import { Problem } from '../platform/core/problem.ts';
 import { sha256 } from '../platform/core/crypto.ts';
 import { urgently } from '../platform/db/client.ts';
+import { forWorkspace } from '../platform/fairness/workspace-context.ts';
 import { demandOpen, type Caller, type Endpoint, type EndpointRequest, type Route } from '../platform/http/endpoint.ts';
 import { parseRequest } from '../platform/http/validate.ts';
 
@@ -121,7 +122,9 @@ export const servedTools = (routes: readonly Route[]): ServedTool[] =>
       async call(caller, args) {
         demandOpen(endpoint, caller);
         const given = parseRequest(endpoint, partsOf(endpoint, args));
-        const result = await urgently(() => handler(requestOf(endpoint, caller, given)));
+        const result = await urgently(() =>
+          forWorkspace(caller.customerId, () => handler(requestOf(endpoint, caller, given))),
+        );
         return (endpoint.reply as z.ZodType).parse(result) as JsonSchema;
       },
     };

@@ -1,5 +1,7 @@
-/** A pool of connections that serves waiting people before background work. */
+/** A pool of connections that serves waiting people before background work, and workspaces round robin. */
 import pg from 'pg';
+import { createFairQueue } from '../fairness/fair-queue.ts';
+import { currentWorkspace } from '../fairness/workspace-context.ts';
 import { asAway } from './away.ts';
 import { isUrgent } from './urgency.ts';
 
@@ -34,7 +36,7 @@ export interface PoolUse {
  */
 export class PatientPool extends pg.Pool {
   #free: number;
-  readonly #waiting: { urgent: (() => void)[]; other: (() => void)[] } = { urgent: [], other: [] };
+  readonly #waiting = { urgent: createFairQueue<() => void>(), other: createFairQueue<() => void>() };
   readonly #patienceMs: number;
   #urgentInARow = 0;
 
@@ -47,7 +49,7 @@ export class PatientPool extends pg.Pool {
 
   get use(): PoolUse {
     const { urgent, other } = this.#waiting;
-    return { used: this.options.max - this.#free, idle: this.idleCount, waiting: urgent.length + other.length };
+    return { used: this.options.max - this.#free, idle: this.idleCount, waiting: urgent.size + other.size };
   }
 
   // The declared overloads are those of the base class: a promise, or a callback, which is what `query` uses.
@@ -73,26 +75,27 @@ export class PatientPool extends pg.Pool {
       return Promise.resolve();
     }
     const queue = this.#waiting[isUrgent() ? 'urgent' : 'other'];
+    const workspace = currentWorkspace();
     return new Promise((resolve, reject) => {
       const enter = () => {
         clearTimeout(timer);
         resolve();
       };
       const timer = setTimeout(() => {
-        queue.splice(queue.indexOf(enter), 1);
+        queue.remove(workspace, enter);
         reject(asAway(new Error('timeout exceeded when trying to connect')));
       }, this.#patienceMs);
-      queue.push(enter);
+      queue.push(workspace, enter);
     });
   }
 
   #leave(): void {
     const { urgent, other } = this.#waiting;
     // Those who only ask how far something is must not keep it from going on.
-    const isOthersTurn = urgent.length === 0 || (this.#urgentInARow >= MAX_IN_A_ROW && other.length > 0);
+    const isOthersTurn = urgent.size === 0 || (this.#urgentInARow >= MAX_IN_A_ROW && other.size > 0);
     this.#urgentInARow = isOthersTurn ? 0 : this.#urgentInARow + 1;
     const next = (isOthersTurn ? other : urgent).shift();
-    if (next) next();
+    if (next) next.item();
     else this.#free += 1;
   }
 }

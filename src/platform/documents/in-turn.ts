@@ -1,11 +1,12 @@
 /**
- * A file is in memory as a whole while it is looked at or read, so that few are at once; whoever waits for a place holds
- * none of it yet.
+ * Limits how many files are in memory at once: a file is loaded as a whole while it is looked at or read. A caller that
+ * waits for a slot holds nothing yet. Workspaces take turns.
  */
-import { createPlaces } from '../threads/threads.ts';
+import { createFairSlots } from '../fairness/fair-slots.ts';
+import { currentWorkspace } from '../fairness/workspace-context.ts';
 
 const AT_ONCE = 4;
-const places = createPlaces(AT_ONCE);
+const slots = createFairSlots(AT_ONCE);
 
 /**
  * @param work loads the file and reads it
@@ -13,10 +14,7 @@ const places = createPlaces(AT_ONCE);
  */
 export async function inTurn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
   signal?.throwIfAborted();
-  const done = places.run(() => {
-    signal?.throwIfAborted();
-    return work();
-  });
+  const done = slots.run(currentWorkspace(), work, signal);
   if (!signal) return done;
   let giveUp = () => {};
   const given = new Promise<never>((_, reject) => {

@@ -14,6 +14,7 @@ import { Problem } from '../core/problem.ts';
 import { demand } from '../core/rights.ts';
 import { isDatabaseAway } from '../db/away.ts';
 import { urgently } from '../db/client.ts';
+import { forWorkspace } from '../fairness/workspace-context.ts';
 import { isStorageFull } from '../files/disk.ts';
 import { withAudit, type AuditTrail } from './audit.ts';
 import { bounded } from './bounded.ts';
@@ -170,7 +171,11 @@ const answer =
     const stream = asksForEvents(request) ? route.stream : undefined;
     const work = (claim?: Claim) =>
       inTraceOf(response, () =>
-        urgently(() => withAudit(audit, route, asked, () => (stream ?? handler)(claim ? { ...asked, claim } : asked))),
+        urgently(() =>
+          forWorkspace(caller.customerId, () =>
+            withAudit(audit, route, asked, () => (stream ?? handler)(claim ? { ...asked, claim } : asked)),
+          ),
+        ),
       );
     const repeatable = onceOnly && repeatableRequest(endpoint, request, asked);
     if (repeatable) {

@@ -1,4 +1,5 @@
 import { present } from '../core/present.ts';
+import { createFairQueue } from '../fairness/fair-queue.ts';
 
 /**
  * Does one thing at a time, for workspaces in turn: what one of them asks for at once waits behind itself, and the
@@ -17,19 +18,13 @@ interface Caller {
 export function createTurns() {
   /** So many callers each workspace has. */
   const callers = new Map<string, number>();
-  /** Waiting work by workspace; the first workspace has the next turn. */
-  const waiting = new Map<string, (() => Promise<unknown>)[]>();
+  const waiting = createFairQueue<() => Promise<unknown>>();
   let isAtWork = false;
 
   async function work(): Promise<void> {
     if (isAtWork) return;
     isAtWork = true;
-    for (let next = waiting.entries().next(); !next.done; next = waiting.entries().next()) {
-      const [workspace, [first, ...rest]] = next.value;
-      waiting.delete(workspace);
-      if (rest.length > 0) waiting.set(workspace, rest);
-      await present(first)();
-    }
+    for (let next = waiting.shift(); next; next = waiting.shift()) await next.item();
     isAtWork = false;
   }
 
@@ -42,7 +37,7 @@ export function createTurns() {
         take: (ask) =>
           new Promise((resolve, reject) => {
             const turn = async () => resolve(await ask());
-            waiting.set(workspace, [...(waiting.get(workspace) ?? []), () => turn().catch(reject)]);
+            waiting.push(workspace, () => turn().catch(reject));
             void work();
           }),
         leave() {

@@ -3,15 +3,21 @@
  * request, heartbeat and workflow task waiting. A job has a limit of size and one of time; past either it alone fails,
  * and what comes next finds a thread as before.
  *
- * For activities, stores and services; workflow code has no threads and no such texts.
+ * For activities, stores and services; workflow code has no threads and no such texts. Workspaces take turns, and one
+ * workspace never has every thread.
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
 import { errorCodeOf } from '../core/causes.ts';
+import { createFairSlots } from '../fairness/fair-slots.ts';
+import { currentWorkspace } from '../fairness/workspace-context.ts';
 
-/** One core is left to the service's own thread, where there are more than two. */
-const MAX_THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
+/**
+ * One core is left to the service's own thread, if there are more than three. With fewer than three threads the long job
+ * of one workspace would keep those of all others waiting.
+ */
+const MAX_THREADS = Math.max(3, Math.min(4, availableParallelism() - 1));
 /** Jobs that may take longer leave one thread to the others, for which a run or a request waits. */
 const LONG_MS = 10_000;
 /** An idle thread holds some 50 MB, and takes a third of a second to make again. */
@@ -41,8 +47,8 @@ export class ThreadLimitError extends Error {
 }
 
 let pool: Promise<Piscina> | undefined;
-const places = createPlaces(MAX_THREADS);
-const longPlaces = createPlaces(MAX_THREADS - 1);
+const slots = createFairSlots(MAX_THREADS, MAX_WAITING);
+const longSlots = createFairSlots(MAX_THREADS - 1, MAX_WAITING);
 
 /** The pool is loaded with the first job, so that a process without one pays nothing. */
 async function makePool(): Promise<Piscina> {
@@ -59,37 +65,19 @@ async function makePool(): Promise<Piscina> {
   });
 }
 
-/** Gives out places in the order in which they were asked for. */
-export function createPlaces(count: number) {
-  const waiting: (() => void)[] = [];
-  let taken = 0;
-  return {
-    async run<T>(work: () => Promise<T>): Promise<T> {
-      if (taken < count) taken += 1;
-      else {
-        if (waiting.length >= MAX_WAITING) throw new Error('too much work is waiting for a thread');
-        await new Promise<void>((resolve) => waiting.push(resolve));
-      }
-      try {
-        return await work();
-      } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else taken -= 1;
-      }
-    },
-  };
-}
-
-/** @throws ThreadLimitError; otherwise whatever the job throws, as an error with the same message */
+/**
+ * Runs the job in a thread, for the workspace of the current request or activity.
+ * @throws ThreadLimitError, SlotsFullError; otherwise whatever the job throws, as an error with the same message
+ */
 export function runInThread<Input, Output>(
   job: Job<Input, Output>,
   input: Input,
   signal?: AbortSignal,
 ): Promise<Output> {
-  // The time of a job begins when it has its place, because waiting for others is no fault of its own.
-  const run = () => places.run(() => runNow(job, input, signal));
-  return job.timeoutMs > LONG_MS ? longPlaces.run(run) : run();
+  const workspace = currentWorkspace();
+  // The time of a job begins when it has its slot, because waiting for others is no fault of its own.
+  const run = () => slots.run(workspace, () => runNow(job, input, signal), signal);
+  return job.timeoutMs > LONG_MS ? longSlots.run(workspace, run, signal) : run();
 }
 
 async function runNow<Input, Output>(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createDatabase, urgently, type Database } from '../../../src/platform/db/client.ts';
+import { forWorkspace } from '../../../src/platform/fairness/workspace-context.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let opened: TestDatabase;
@@ -88,4 +89,20 @@ test('gives up waiting', async () => {
     await expect(beside).rejects.toMatchObject(because);
   });
   await expect(db.rows(sql`select 3 as three`)).resolves.toEqual([{ three: 3 }]);
+});
+
+// Guards: many statements of one workspace do not hold up one of another, which waits for its turn alone.
+test.each([
+  ['urgent', urgently],
+  ['other', <T>(work: () => T) => work()],
+])('workspaces take turns, %s', async (_, doing) => {
+  const letGo = await holdConnection();
+  const order: string[] = [];
+  const ask = (name: string) =>
+    doing(() => forWorkspace(name, () => db.rows(sql`select 1`).then(() => void order.push(name))));
+  const busy = Array.from({ length: 20 }, () => ask('busy'));
+  const other = ask('other');
+  await letGo();
+  await Promise.all([...busy, other]);
+  expect(order.indexOf('other')).toBeLessThan(3);
 });

@@ -1,6 +1,7 @@
 /** The pool of threads: a job that asks too much fails alone. */
 import { afterAll, expect, test } from '@jest/globals';
 import { closeThreads, runInThread, ThreadLimitError, type Job } from '../../../src/platform/threads/threads.ts';
+import { forWorkspace } from '../../../src/platform/fairness/workspace-context.ts';
 import type * as Jobs from './jobs.ts';
 
 const MB = 1_024 * 1_024;
@@ -52,6 +53,17 @@ test('a short job is not behind the long ones', async () => {
   await expect(runInThread(job('double', 10_000), 3)).resolves.toBe(6);
   controller.abort();
   expect((await Promise.allSettled(long)).map(({ status }) => status)).toEqual(long.map(() => 'rejected'));
+});
+
+// Guards: the long jobs of one workspace hold up no job of another, and its short ones neither.
+test.each([60_000, 10_000])('jobs of %i ms of one workspace leave a thread to another', async (timeoutMs) => {
+  const controller = new AbortController();
+  const many = forWorkspace('busy', () =>
+    Array.from({ length: 10 }, () => runInThread(job('spin', timeoutMs), undefined, controller.signal)),
+  );
+  await expect(forWorkspace('other', () => runInThread(job('double', timeoutMs), 3))).resolves.toBe(6);
+  controller.abort();
+  await Promise.allSettled(many);
 });
 
 // Guards: the thread of a job that nobody waits for any more is ended, however many there are.
