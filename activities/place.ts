@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { UnknownKeyError, type SecretBox } from '../src/platform/core/crypto.ts';
 import type { Log } from '../src/platform/core/log.ts';
+import { slotWait } from '../src/platform/temporal/activity-slots.ts';
 import type { Later, Patience } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 
@@ -47,6 +48,8 @@ export async function inItsPlace(
   { host, customerId, deliveryId: holder, timeoutMs, mayWait }: Attempt,
   attempt: () => Promise<void>,
 ): Promise<Later | undefined> {
+  const slot = mayWait ? slotWait() : undefined;
+  if (slot) return { waitMs: slot.slotWaitMs, made: Context.current().info.attempt - 1 };
   if (host === undefined || !mayWait) return void (await attempt());
   const waitMs = await places.take({ host, customerId, holder, forMs: timeoutMs + MARGIN_MS });
   if (waitMs !== undefined) return { waitMs, made: Context.current().info.attempt - 1 };

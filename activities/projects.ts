@@ -3,10 +3,12 @@
  * the store's refusals become failures with the problem's name, and what a caller said in its own words joins its
  * command again.
  */
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { present } from '../src/platform/core/present.ts';
 import { Problem } from '../src/platform/core/problem.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
+import { slotWait, type SlotWait } from '../src/platform/temporal/activity-slots.ts';
 import { ActionError } from '../src/resources/projects/builtin/action.ts';
 import { findAction } from '../src/resources/projects/builtin/index.ts';
 import { runAction } from '../src/resources/projects/builtin/run-action.ts';
@@ -20,6 +22,7 @@ import {
   type Seen,
 } from '../src/resources/projects/model.ts';
 import type { GateAnswer } from '../workflows/project/messages.ts';
+import type { Patience } from '../src/resources/receivers/model.ts';
 import type { Effect } from '../src/resources/runs/model.ts';
 import type { DiscardedSession } from '../src/resources/projects/store/commands/resolve-edit-plan.ts';
 import type { PassMomentArgs } from '../src/resources/projects/store/commands/gate-moments.ts';
@@ -159,8 +162,11 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
     async runAction({
       subtaskId,
       attemptId,
+      mayWait,
       ...ref
-    }: PhaseRef & { subtaskId: string; attemptId: string }): Promise<void> {
+    }: PhaseRef & { subtaskId: string; attemptId: string } & Patience): Promise<SlotWait | void> {
+      const slot = mayWait && Context.current().info.attempt === 1 ? slotWait() : undefined;
+      if (slot) return slot;
       const work = await projects.loadActionContext({ ...ref, subtaskId, attemptId });
       if (!work?.isOpen) return;
       const { step, title } = work;

@@ -1,4 +1,5 @@
 /** Carries out the tool calls of a run: each is one activity whose one result is recorded under the call's id. */
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { createHash } from 'node:crypto';
@@ -6,9 +7,11 @@ import { newUuid } from '../src/platform/core/ids.ts';
 import { isDatabaseAway } from '../src/platform/db/away.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import type { FileStore } from '../src/platform/files/files.ts';
+import { slotWait, type SlotWait } from '../src/platform/temporal/activity-slots.ts';
 import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
 import type { MiniappStore } from '../src/resources/miniapps/store.ts';
 import { isTerminal } from '../src/resources/runs/model.ts';
+import type { Patience } from '../src/resources/receivers/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { ToolCallInRun } from '../src/resources/runs/store/tool-calls.ts';
 import { ToolError, type HumanWait, type ToolContext } from '../src/resources/tools/model.ts';
@@ -115,7 +118,13 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
 
   return {
     /** @returns what to wait for, where the call has no result yet */
-    async callTool({ runId, callId }: CallReference): Promise<BegunWait | LostCall | void> {
+    async callTool({
+      runId,
+      callId,
+      mayWait,
+    }: CallReference & Patience): Promise<BegunWait | LostCall | SlotWait | void> {
+      const slot = mayWait && Context.current().info.attempt === 1 ? slotWait() : undefined;
+      if (slot) return slot;
       const call = await runs.loadToolCall(runId, callId);
       if (!call || call.status !== 'pending' || isTerminal(call.runStatus)) return;
       // It was made before the run's workflow was lost and begun anew.

@@ -22,6 +22,8 @@ import {
   isTerminal,
   systemText,
   type RunError,
+  type CallUnderWay,
+  type EarlierAttempts,
   type RunLimits,
   type SystemContent,
   type TurnOutcome,
@@ -31,6 +33,7 @@ import type { AfterRun, RunEnd } from '../src/resources/runs/store/turns.ts';
 import type { Scribe } from '../src/resources/run-texts/scribe.ts';
 import type { Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
+import { mustYieldSlot } from '../src/platform/temporal/activity-slots.ts';
 import { untilRecorded } from './database-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
@@ -48,12 +51,14 @@ export interface TurnDependencies extends TurnBeginningDependencies {
   startFollowing: (after: AfterRun) => Promise<void>;
   /** @returns what the workspace is charged for models of the deployment; undefined where billing is not live */
   tariffOf: SpendingDependencies['tariffOf'];
+  /** Lets a run ask again that gave its slot back. Rejects if its workflow is gone. */
+  wakeRun: (runId: string) => Promise<unknown>;
   /** Lets whoever watches the run read along. */
   scribe: Scribe;
 }
 
 export const createTurnActivities = (deps: TurnDependencies) => {
-  const { runs, agents, tools, models, settings, startFollowing, noteTurn, scribe } = deps;
+  const { runs, agents, tools, models, settings, startFollowing, noteTurn, wakeRun, scribe } = deps;
   const { spendingOf } = createSpending(deps);
   const { begin, resume, credentialsOf } = createTurnBeginning(deps);
 
@@ -92,11 +97,19 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     runId,
     turn,
     limits,
+    earlier,
   }: {
     runId: string;
     turn: number;
     limits: RunLimits;
+    earlier?: EarlierAttempts;
   }): Promise<TurnOutcome> {
+    const { info } = Context.current();
+    const before = (earlier?.made ?? 0) + info.attempt - 1;
+    const left = (info.heartbeatDetails as CallUnderWay | null | undefined) ?? earlier?.underWay;
+    if (mustYieldSlot({ id: runId, wake: () => wakeRun(runId) }))
+      return { kind: 'waiting', behind: null, earlier: { made: before, ...(left && { underWay: left }) } };
+    const attempt = before + 1;
     const run = await agents.loadRunInTurn(runId);
     if (!run) throw fail('run_not_found', `run ${runId} does not exist`);
     if (isTerminal(run.status) || run.turnCount >= turn) return recorded(run, turn);
@@ -121,16 +134,22 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       const { agent, resolved } = run.status === 'queued' ? await begin(run) : resume(run);
       const wanted = toolsOf(run, agent);
       const offered = wanted.length > 0 ? await tools.find(run.customerId, wanted) : [];
-      return await record(run, turn, resolved, offered, await call(run, turn, resolved, offered));
+      const made = await call(run, { turn, attempt, left }, resolved, offered);
+      return await record(run, turn, resolved, offered, made);
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error;
       // An attempt that will be repeated shows in the timeline; the last failure becomes the end of the run.
-      if (error.retryable) await runs.noteEvents(runId, [failedRequest(turn, Context.current().info.attempt, error)]);
+      if (error.retryable) await runs.noteEvents(runId, [failedRequest(turn, attempt, error)]);
       throw asApplicationFailure(error);
     }
   }
 
-  async function call(run: RunInTurn, turn: number, resolved: ResolvedModel, offered: readonly Tool[]): Promise<Call> {
+  async function call(
+    run: RunInTurn,
+    { turn, attempt, left: before }: CallUnderWay & { left: CallUnderWay | undefined },
+    resolved: ResolvedModel,
+    offered: readonly Tool[],
+  ): Promise<Call> {
     const earlier = run.conversation === null ? [] : await runs.loadEarlierExchanges(run.id, HISTORY_LENGTH);
     const credentials = await credentialsOf(run);
     const pictures = await deps.loadPictures(run, resolved, credentials);
@@ -150,7 +169,6 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       timeoutMs: settings.MODEL_TIMEOUT,
     };
     const spending = await spendingOf({ run, turn, resolved, credentials: request.credentials, request });
-    const { attempt, heartbeatDetails } = Context.current().info;
     const book = (usage: TokenUsage, why: Parameters<typeof abortedRequest>[4], of = attempt): Promise<void> => {
       const costUsd = spending.costOf(usage);
       const event = abortedRequest({ turn, attempt: of }, usage, costUsd, resolved, why);
@@ -167,7 +185,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         }),
       );
     };
-    const lost = underWayBefore(heartbeatDetails, turn, attempt);
+    const lost = underWayBefore(before, turn, attempt);
     // The part of the reply that had come died with its worker. What the model had been asked is booked, no more.
     if (lost) await book({ inputTokens: await spending.inputTokens(), outputTokens: 0 }, 'worker_lost', lost.attempt);
 
@@ -179,10 +197,10 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     // Such a call is over before anybody could come to read along later.
     const telling = isOffline && !run.isWatched ? undefined : scribe.begin(run, turn, attempt);
     try {
-      const left: UnderWay | undefined = isOffline ? undefined : { turn, attempt };
+      const left: CallUnderWay | undefined = isOffline ? undefined : { turn, attempt };
       const heard = { onAborted: (usage: TokenUsage) => (spent = usage), ...(telling && { onText: telling.add }) };
       const reply = await heartbeating((signal) => models.call({ ...request, signal, ...heard }), left);
-      return { reply, durationMs: Math.round(performance.now() - startedAt), spending, book };
+      return { reply, attempt, durationMs: Math.round(performance.now() - startedAt), spending, book };
     } catch (error) {
       const failure = error instanceof ModelFailure ? error : undefined;
       if (spent) await book(spent, failure ?? 'cancelled');
@@ -206,12 +224,11 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     turn: number,
     resolved: ResolvedModel,
     offered: readonly Tool[],
-    { reply, durationMs, spending, book }: Call,
+    { reply, attempt, durationMs, spending, book }: Call,
   ): Promise<TurnOutcome> {
     const costUsd = spending.costOf(reply.usage);
     const calls = await requestedCalls(turn, reply, offered);
     const runEnd: RunEnd | undefined = calls.length === 0 ? { status: 'succeeded', output: reply.text } : undefined;
-    const { attempt } = Context.current().info;
     // The reply must not be lost with the database, since whoever asked again would pay for it again.
     const after = await untilRecorded(() =>
       runs.recordTurn({
@@ -259,20 +276,13 @@ const countReply = (models: Models, { text, toolCalls }: RecordedReply): Promise
 /** A call that came to a reply. */
 interface Call {
   reply: ModelReply;
+  attempt: number;
   durationMs: number;
   spending: Spending;
   /** Books a reply that nobody uses. */
   book(usage: TokenUsage, why: 'superseded'): Promise<void>;
 }
 
-/** With each heartbeat an attempt leaves this to the next one, for as long as its call lasts. */
-interface UnderWay {
-  turn: number;
-  attempt: number;
-}
-
 /** @returns an earlier attempt's call of which nothing more was heard; one that ended is known by its event */
-function underWayBefore(details: unknown, turn: number, attempt: number): UnderWay | undefined {
-  const left = details as UnderWay | null | undefined;
-  return left?.turn === turn && left.attempt < attempt ? left : undefined;
-}
+const underWayBefore = (left: CallUnderWay | undefined, turn: number, attempt: number): CallUnderWay | undefined =>
+  left?.turn === turn && left.attempt < attempt ? left : undefined;

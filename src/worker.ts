@@ -9,11 +9,13 @@ import { composeActivities } from './compose/activities.ts';
 import { withServices } from './compose/process.ts';
 import type { Services } from './compose/services.ts';
 import { withoutParameters } from './platform/core/log.ts';
+import { createActivitySlots } from './platform/temporal/activity-slots.ts';
 import { observeActivities } from './platform/temporal/observe.ts';
 import { orAfter } from './platform/temporal/problems.ts';
 import { ensureSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { versionOf } from './platform/temporal/deployments.ts';
+import { activityForWorkspace } from './platform/temporal/workspace-of-activity.ts';
 import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
 import { keepHousekeeper } from './housekeeper.ts';
 import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
@@ -117,6 +119,7 @@ function optionsOf(
     interceptors: {
       activity: [
         observeActivities(services, config.TASK_QUEUE_PREFIX),
+        activityForWorkspace(createActivitySlots(config.WORKER_MAX_CONCURRENT)),
         rethrowingSafely,
         outlastingDatabase({ ping: () => db.rows(sql`select 1`) }),
       ],

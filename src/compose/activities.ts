@@ -26,6 +26,7 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
       noteTurn: engine.noteTurn,
       settings: config,
       startFollowing,
+      wakeRun: runs.wake,
       scribe: services.scribe,
       log,
     },

@@ -7,6 +7,7 @@ import {
   executeChild,
   isCancellation,
   ParentClosePolicy,
+  sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { ACTION_FAILED } from '../../activities/projects.ts';
@@ -17,6 +18,7 @@ import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import type { AgentRunInput } from '../run/messages.ts';
 import { agentRun } from '../run/workflow.ts';
 import { activitiesOf } from '../shared/activities.ts';
+import { isSlotWait } from '../shared/patience.ts';
 import { foundByAgent } from '../shared/search-attributes.ts';
 import type { PhaseInput } from './messages.ts';
 
@@ -79,7 +81,8 @@ export async function runAction(
   const chosen = effect === 'irreversible' ? irreversible : tools;
   const options = { summary: action, ...(timeoutMs !== null && { startToCloseTimeout: timeoutMs }) };
   try {
-    await chosen.runAction.executeWithOptions(options, [work]);
+    const call = () => chosen.runAction.executeWithOptions(options, [{ ...work, mayWait: true }]);
+    for (let outcome = await call(); isSlotWait(outcome); outcome = await call()) await sleep(outcome.slotWaitMs);
     return undefined;
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;

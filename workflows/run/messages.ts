@@ -3,7 +3,7 @@
  * would succeed silently.
  */
 import { defineSignal } from '@temporalio/workflow';
-import type { RunLimits } from '../../src/resources/runs/model.ts';
+import type { EarlierAttempts, RunLimits } from '../../src/resources/runs/model.ts';
 
 export interface AgentRunInput {
   runId: string;
@@ -16,6 +16,7 @@ export interface AgentRunInput {
   split: boolean;
   /** A run that continued as new goes on with this turn. */
   turn?: number;
+  earlier?: EarlierAttempts;
   /**
    * The run continues as new after this many turns or looks at whose turn it is, or sooner where the server suggests
    * it.

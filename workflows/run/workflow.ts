@@ -16,6 +16,7 @@ import {
   setCurrentDetails,
   setHandler,
   setWorkflowOptions,
+  sleep,
   startChild,
   TimeoutFailure,
   workflowInfo,
@@ -29,7 +30,8 @@ import {
   type RunError,
   type TerminalStatus,
 } from '../../src/resources/runs/model.ts';
-import { activitiesOf, records } from '../shared/activities.ts';
+import { activitiesOf, afterAttempts, records } from '../shared/activities.ts';
+import { isSlotWait } from '../shared/patience.ts';
 import { goAheadSignal, submittedSignal, type AgentRunInput } from './messages.ts';
 
 /**
@@ -90,33 +92,43 @@ interface Until {
 }
 
 async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
+  const { earlier: _, ...withoutEarlier } = input;
   const { runId, limits } = input;
   const { models } = activitiesOf(input.split);
   const firstTurn = input.turn ?? 1;
   try {
-    for (let turn = firstTurn, looks = 0; ;) {
-      const outcome = await models.takeTurn.executeWithOptions({ summary: `turn ${turn}` }, [{ runId, turn, limits }]);
+    for (let turn = firstTurn, looks = 0, earlier = input.earlier; ;) {
+      const options = { summary: `turn ${turn}`, ...afterAttempts(earlier?.made ?? 0) };
+      const outcome = await models.takeTurn.executeWithOptions(options, [
+        { runId, turn, limits, ...(earlier && { earlier }) },
+      ]);
       switch (outcome.kind) {
         case 'ended':
           return outcome;
         case 'waiting':
-          setCurrentDetails(`Waits for run \`${outcome.behind}\`, which goes first in the conversation.`);
+          ({ earlier } = outcome);
+          setCurrentDetails(
+            outcome.behind === null
+              ? 'Waits for a slot: its workspace has its share of those of the worker.'
+              : `Waits for run \`${outcome.behind}\`, which goes first in the conversation.`,
+          );
           await until.turn(lookAfterMs(looks++));
           // What comes next is a look either way. An execution of an earlier release goes on as it began until nothing of
           // it is repeated any more; no other takes the patch along for longer than to its end.
           if (looks >= (input.continueAfterTurns ?? CONTINUE_AFTER_LOOKS) && patched('begins-anew-while-it-waits')) {
-            await continueAsNew<typeof agentRun>({ ...input, turn });
+            await continueAsNew<typeof agentRun>({ ...withoutEarlier, turn, ...(earlier && { earlier }) });
           }
           break;
         case 'tools':
           setCurrentDetails(`Turn ${turn}: ${outcome.calls.map(({ tool }) => `\`${tool}\``).join(', ')}`);
           await Promise.all(outcome.calls.map((call) => callTool(input, call, until)));
           turn++;
+          earlier = undefined;
           if (
             workflowInfo().continueAsNewSuggested ||
             turn - firstTurn >= (input.continueAfterTurns ?? CONTINUE_AFTER_TURNS)
           ) {
-            await continueAsNew<typeof agentRun>({ ...input, turn });
+            await continueAsNew<typeof agentRun>({ ...withoutEarlier, turn });
           }
       }
     }
@@ -147,7 +159,12 @@ async function callTool(
   const { tools, irreversible } = activitiesOf(input.split);
   try {
     const { callTool } = effect === 'irreversible' ? irreversible : tools;
-    const wait = await callTool.executeWithOptions({ summary: tool }, [{ runId, callId }]);
+    const call = () => callTool.executeWithOptions({ summary: tool }, [{ runId, callId, mayWait: true }]);
+    let wait = await call();
+    while (isSlotWait(wait)) {
+      await sleep(wait.slotWaitMs);
+      wait = await call();
+    }
     if (wait && 'isLost' in wait) return await untilFoundOut(runId, { callId, tool }, until);
     if (wait) {
       setCurrentDetails(`\`${tool}\` waits for a person.`);

@@ -30,11 +30,17 @@ export function recordsInTurn(): typeof records {
 }
 
 /** Model calls are slow and billed, so they heartbeat and give up early. Their failure says how long to wait. */
-const MODEL_CALL: ActivityOptions = {
+const MODEL_CALL = {
   startToCloseTimeout: '15m',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
-};
+} satisfies ActivityOptions;
+
+/** Returns the options of a model call of which some attempts were made by earlier activities. */
+export const afterAttempts = (made: number): Pick<ActivityOptions, 'retry'> =>
+  made > 0
+    ? { retry: { ...MODEL_CALL.retry, maximumAttempts: Math.max(1, MODEL_CALL.retry.maximumAttempts - made) } }
+    : {};
 
 /** These tool calls may be repeated. */
 const TOOL_CALL: ActivityOptions = {

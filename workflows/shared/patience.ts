@@ -3,6 +3,7 @@
  * is no attempt.
  */
 import { sleep } from '@temporalio/workflow';
+import type { SlotWait } from '../../src/platform/temporal/activity-slots.ts';
 import type { Later } from '../../src/resources/receivers/model.ts';
 
 /** After so many waits the workflow continues as new, so that no history grows long. */
@@ -25,3 +26,7 @@ export async function untilThereIsAPlace(
   }
   return made;
 }
+
+/** Returns whether an activity gave its slot back, because its workspace has its share of the worker's slots. */
+export const isSlotWait = (outcome: object | undefined | void): outcome is SlotWait =>
+  typeof outcome === 'object' && outcome !== null && 'slotWaitMs' in outcome;

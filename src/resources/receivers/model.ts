@@ -10,7 +10,7 @@ export interface Later {
   made: number;
 }
 
-/** Says that the caller knows what to do with `Later`; others are not asked to wait. */
+/** Says that the caller knows what to do with `Later` or `SlotWait`; others are not asked to wait. */
 export interface Patience {
   mayWait?: boolean;
 }

@@ -121,8 +121,21 @@ export interface RequestedToolCall {
 export type TurnOutcome =
   | { kind: 'ended'; status: TerminalStatus; error?: RunError }
   | { kind: 'tools'; calls: RequestedToolCall[] }
-  /** Another run of the same conversation goes first. */
-  | { kind: 'waiting'; behind: string };
+  /** Another run of the same conversation goes first; null if the workspace has its share of the worker's slots. */
+  | { kind: 'waiting'; behind: string | null; earlier?: EarlierAttempts };
+
+/** Attempts at a turn that earlier activities made. */
+export interface EarlierAttempts {
+  made: number;
+  /** The call that the last of them heartbeat for. */
+  underWay?: CallUnderWay;
+}
+
+/** With each heartbeat an attempt leaves this to the next one, for as long as its call lasts. */
+export interface CallUnderWay {
+  turn: number;
+  attempt: number;
+}
 
 /** Why a run failed: the name, and a sentence that says what to do. */
 export interface RunError {

@@ -119,18 +119,20 @@ export const createRunService = (deps: RunServiceDependencies) => {
 
   /** Tells a run that waits in a conversation that its turn has come. */
   async function giveGoAhead(runId: string): Promise<void> {
-    await temporal.client.workflow
-      .getHandle(runWorkflowId(runId))
-      .signal(goAheadSignal)
-      // The run has not started yet, and will look for itself when it does.
-      .catch((error: unknown) => {
-        if (!isWorkflowGone(error)) throw error;
-      });
+    // The run has not started yet, and will look for itself when it does.
+    await wake(runId).catch((error: unknown) => {
+      if (!isWorkflowGone(error)) throw error;
+    });
   }
+
+  /** Lets a run that waits ask again. Rejects if its workflow is gone. */
+  const wake = (runId: string): Promise<void> =>
+    temporal.client.workflow.getHandle(runWorkflowId(runId)).signal(goAheadSignal);
 
   return {
     start,
     giveGoAhead,
+    wake,
 
     /** This chore starts runs that were accepted and never started. */
     startLost: createLostStarts({

@@ -109,6 +109,7 @@ function takeTurnAgain(runId: string, heartbeatDetails?: unknown) {
     noteTurn: engine.noteTurn,
     tariffOf: services.tariffOf,
     startFollowing: async () => {},
+    wakeRun: async () => {},
     scribe: services.scribe,
   });
   const context = {

@@ -1,0 +1,91 @@
+import { expect, test } from '@jest/globals';
+import { createActivitySlots, mustYieldSlot, slotWait } from '../../../src/platform/temporal/activity-slots.ts';
+
+const turn = () => new Promise(setImmediate);
+
+/** Activities on one worker. Each asks for its slot first, as model calls do, and is woken under its own name. */
+function workerOf(total: number) {
+  const slots = createActivitySlots(total);
+  const atWork = new Map<string, () => void>();
+  const woken: string[] = [];
+  const gone = new Set<string>();
+  const wake = async (id: string) => {
+    if (gone.has(id)) throw new Error('its workflow is gone');
+    woken.push(id);
+  };
+  const begin = (workspace: string, id: string) =>
+    slots.hold(workspace, async () => {
+      if (mustYieldSlot({ id, wake: () => wake(id) })) return 'yielded';
+      await new Promise<void>((resolve) => atWork.set(id, resolve));
+      atWork.delete(id);
+      return 'done';
+    });
+  return {
+    slots,
+    woken,
+    gone,
+    begin,
+    working: () => [...atWork.keys()],
+    async end(id: string) {
+      atWork.get(id)?.();
+      await turn();
+    },
+    beginAll: (workspace: string, count: number) =>
+      Array.from({ length: count }, (_, n) => begin(workspace, `${workspace}${n}`)),
+  };
+}
+
+// Guards: slow calls of some workspaces leave slots of the worker to the next one.
+test.each([
+  [1, [5]],
+  [2, [5, 3]],
+])('%i busy workspaces leave slots free', async (busy, shares) => {
+  const { beginAll, working, begin } = workerOf(10);
+  for (const workspace of ['a', 'b'].slice(0, busy)) beginAll(workspace, 9);
+  await turn();
+  expect(['a', 'b'].slice(0, busy).map((w) => working().filter((id) => id.startsWith(w)).length)).toEqual(shares);
+  void begin('next', 'next');
+  await turn();
+  expect(working()).toContain('next');
+});
+
+// Guards: a run that gave its slot back is woken when there is a slot for it, those that came first before others.
+test('wakes those who wait', async () => {
+  const { beginAll, begin, working, woken, end, gone } = workerOf(4);
+  const first = beginAll('a', 5);
+  await turn();
+  expect(working()).toEqual(['a0', 'a1']);
+  expect(await Promise.all(first.slice(2))).toEqual(['yielded', 'yielded', 'yielded']);
+  gone.add('a2');
+  await end('a0');
+  await turn();
+  // The first one's workflow has ended meanwhile, so the next one is woken.
+  expect(woken).toEqual(['a3']);
+  // The slot is kept for the one that was woken.
+  expect(await begin('a', 'late')).toBe('yielded');
+  void begin('a', 'a3');
+  await turn();
+  expect(working()).toEqual(['a1', 'a3']);
+  await end('a1');
+  expect(woken).toEqual(['a3', 'a4']);
+});
+
+// Guards: a worker with one slot works, and work of the deployment itself is never sent away.
+test('the last slot is for whoever comes', async () => {
+  const { begin, working } = workerOf(1);
+  void begin('a', 'only');
+  const own = workerOf(2);
+  own.beginAll('', 2);
+  await turn();
+  expect([...working(), ...own.working()]).toEqual(['only', '0', '1']);
+});
+
+// Guards: many who come again by a timer come no more often than the worker can look at them.
+test('waits grow with those who wait', async () => {
+  const { slots, beginAll } = workerOf(2);
+  beginAll('a', 1);
+  await turn();
+  const waits = await Promise.all(Array.from({ length: 100 }, () => slots.hold('a', async () => slotWait())));
+  expect(new Set(waits.map((wait) => wait?.slotWaitMs)).size).toBe(100);
+  expect(await slots.hold('b', async () => slotWait())).toBeUndefined();
+});

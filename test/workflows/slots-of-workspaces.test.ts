@@ -1,0 +1,56 @@
+/** Calls that stay open hold a slot of the worker: here it has two, and one workspace must not have both. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startBarrier, type Barrier } from '../support/fakes/barrier.ts';
+import { answer, hang, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
+import { dispatch, tool } from '../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+
+let provider: OpenAiServer;
+let barrier: Barrier;
+let service: TestService;
+let acme: Tenant;
+let beta: Tenant;
+beforeAll(async () => {
+  [provider, barrier] = [await startOpenAiServer(), await startBarrier()];
+  service = await startTestService({
+    env: {
+      WORKER_MAX_CONCURRENT: '2',
+      HOUSEKEEPING_INTERVAL: '10m',
+      EGRESS_ALLOWLIST: barrier.hostAndPort,
+      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
+      OPENAI_COMPATIBLE_MODEL: 'scripted',
+    },
+  });
+  [acme, beta] = [await service.tenant('acc_acme'), await service.tenant('acc_beta')];
+});
+afterAll(async () => {
+  await service?.close();
+  await provider?.close();
+  await barrier?.close();
+});
+
+const scripted = { agent: 'assistant', prompt: 'Go on.', override: { model_override: 'scripted' } };
+const offline = (prompt: string) => ({ agent: 'assistant', prompt, override: { model_override: 'offline' } });
+
+// Guards: calls of one workspace that stay open leave a slot of the worker to the others, however many there are.
+test.each([
+  ['model', () => scripted, () => provider.received(1)],
+  ['tool', () => offline(tool('http_request', { url: barrier.url('slow') })), () => barrier.waiting('slow', 1)],
+])('slow %s calls of one workspace hold up no run of another', async (_, body, begun) => {
+  provider.reset();
+  provider.otherwise(hang());
+  const many = await Promise.all(Array.from({ length: 6 }, () => dispatch(acme, body())));
+  await begun();
+  expect(await beta.run(offline(tool('calculator', { expression: '1 + 1' })))).toMatchObject({ status: 'succeeded' });
+  for (const id of many) expect(await acme.cp('POST', `/v1/runs/${id}/cancel`)).toMatchObject({ status: 200 });
+  for (const id of many) expect(await acme.waitForRun(id)).toMatchObject({ status: 'cancelled' });
+});
+
+// Guards: runs that gave their slots back are all done, each when another one of their workspace has ended.
+test('runs beyond the share of a workspace follow', async () => {
+  provider.reset();
+  provider.otherwise(answer('Done.'));
+  const ids = await Promise.all(Array.from({ length: 12 }, () => dispatch(acme, scripted)));
+  for (const id of ids) expect(await acme.waitForRun(id)).toMatchObject({ status: 'succeeded' });
+  expect(provider.requests).toHaveLength(12);
+});
