@@ -2,6 +2,8 @@
 
 /** Longer words are no slips of the keyboard, and comparing them would take its time. */
 const MAX_LENGTH = 64;
+/** Comparing takes some microseconds for each of the known names. */
+const MAX_KNOWN = 1_000;
 /** A part of a name, such as `budget` of `cost_budget_usd`, tells something from this length on. */
 const MIN_PART = 4;
 
@@ -10,11 +12,16 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   if (word.length > MAX_LENGTH) return undefined;
   const asked = plain(word);
   const allowed = Math.max(1, Math.floor(asked.length / 3));
-  const scored = known
-    .map((name) => ({ name, far: distance(asked, plain(name)) }))
-    .filter(({ name, far }) => far <= allowed || holds(plain(name), asked) || holds(asked, plain(name)))
-    .sort((a, b) => a.far - b.far);
-  return scored[0]?.name;
+  let best: { name: string; far: number } | undefined;
+  for (const name of known.slice(0, MAX_KNOWN)) {
+    const other = plain(name);
+    const isPart = holds(other, asked) || holds(asked, other);
+    // The lengths alone differ by more than may be wrong: the letters need not be compared.
+    if (!isPart && Math.abs(other.length - asked.length) > allowed) continue;
+    const far = other.length > MAX_LENGTH ? other.length : distance(asked, other);
+    if ((isPart || far <= allowed) && far < (best?.far ?? Infinity)) best = { name, far };
+  }
+  return best?.name;
 }
 
 /** `costBudgetUSD`, `cost-budget-usd` and `cost_budget_usd` are one name. */

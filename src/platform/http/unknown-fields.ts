@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import { nearest } from '../core/nearest.ts';
 
-type Schema = z.core.$ZodType;
+export type Schema = z.core.$ZodType;
 export interface UnknownField {
   path: (string | number)[];
   /** What may stand in its place. */
@@ -56,10 +56,10 @@ export function closedObjects(schema: Schema): Schema[] {
   return inner ? closedObjects(inner) : [];
 }
 
-const defOf = (schema: Schema) => (schema as z.core.$ZodTypes)._zod.def;
+export const defOf = (schema: Schema) => (schema as z.core.$ZodTypes)._zod.def;
 
 /** @returns what a schema says more of: whether it may be left out, what it becomes */
-const innerOf = (def: ReturnType<typeof defOf>): Schema | undefined =>
+export const innerOf = (def: ReturnType<typeof defOf>): Schema | undefined =>
   def.type === 'pipe' ? def.in : 'innerType' in def ? def.innerType : undefined;
 
 /** Schemas nest as deep as they are written, so that the recursion ends with them and not with the value. */

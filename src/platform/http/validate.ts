@@ -8,6 +8,7 @@ import { MAX_JSON_DEPTH, TOO_DEEP } from '../core/json.ts';
 import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import type { Endpoint } from './endpoint.ts';
+import { longList } from './long-lists.ts';
 import { unknownFields, unknownMessage } from './unknown-fields.ts';
 
 type Place = 'path' | 'query' | 'body';
@@ -30,6 +31,11 @@ export function parseRequest(
     const unstorable = findUnstorable(value);
     if (unstorable) {
       faults.push({ loc: [place, ...unstorable.path], msg: unstorable.reason, type: 'unstorable' });
+      return undefined;
+    }
+    const long = schema && longList(schema, value);
+    if (long) {
+      faults.push({ loc: [place, ...long.path], msg: long.reason, type: 'too_big' });
       return undefined;
     }
     const unknown = unknownIn(endpoint, place, value);
@@ -81,14 +87,20 @@ function sentence({ loc, msg }: Fault): string {
   return field === '' || msg.startsWith(field) ? msg : `${field}: ${msg}`;
 }
 
+/** Each value of a body is looked at several times, on the one thread that serves everybody. */
+const MAX_VALUES = 100_000;
+
 /**
  * Finds what Postgres cannot keep in a text or jsonb column, wherever in the value it stands. It does not call itself,
  * so that no depth can exhaust its stack.
  */
 export function findUnstorable(root: unknown): { path: string[]; reason: string } | undefined {
   const open: { value: unknown; path: string[] }[] = [{ value: root, path: [] }];
+  let seen = 0;
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path } = next;
+    seen += 1;
+    if (seen + open.length > MAX_VALUES) return { path: [], reason: `must not have more than ${MAX_VALUES} values` };
     if (typeof value === 'string') {
       const reason = unstorableText(value);
       if (reason) return { path, reason };

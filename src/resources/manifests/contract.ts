@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { listReply, Timestamp } from '../../platform/http/schemas.ts';
-import { MANIFEST_KINDS, MAX_MANIFEST_BYTES, MAX_MANIFESTS } from './model.ts';
+import { MANIFEST_KINDS, MAX_MANIFEST_BYTES, MAX_MANIFESTS, MAX_SECRETS } from './model.ts';
 
 const File = z.string().max(500).describe('Where it was read, for messages');
 const Content = z.record(z.string(), z.unknown());
@@ -26,6 +26,7 @@ const given = {
     .max(MAX_MANIFESTS),
   secrets: z
     .record(z.string().max(200), z.string().max(20_000))
+    .meta({ maxProperties: MAX_SECRETS })
     .optional()
     .describe('Values of the variables that files name as `{ env: NAME }`. What is not given stays as it is'),
 };

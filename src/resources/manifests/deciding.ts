@@ -6,7 +6,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Given } from './contract.ts';
 import { canonical } from '../../platform/core/json.ts';
 import type { Kind, Known, Wanted } from './kind.ts';
-import { FOLDERS, MANIFEST_KINDS, type Fault, type ManifestKind } from './model.ts';
+import { FOLDERS, MANIFEST_KINDS, MAX_FAULTS, MAX_REFERENCES, type Fault, type ManifestKind } from './model.ts';
 import { missingReferences } from './references.ts';
 import { withSecrets } from './secrets.ts';
 import type { ManifestStore, OriginRow } from './store.ts';
@@ -48,7 +48,6 @@ const byKey = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (Str
 interface PlacedFault extends Fault {
   at: number;
 }
-const MAX_FAULTS = 100;
 
 interface Dependencies {
   store: Pick<ManifestStore, 'origins' | 'madeByFiles'>;
@@ -102,6 +101,11 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
       planned.push({ action, kind, wanted, before, at, file });
     }
     if (faults.length > 0) throw refused(faults);
+    const references = planned.reduce((sum, { wanted }) => sum + wanted.references.length, 0);
+    if (references > MAX_REFERENCES) {
+      const message = `the files name ${references} things, and one plan takes ${MAX_REFERENCES}: apply a part of them`;
+      throw refused([{ at: 0, path: [], message }]);
+    }
     return MANIFEST_KINDS.flatMap((kind) => planned.filter((one) => one.kind === kind));
   }
 

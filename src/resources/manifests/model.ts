@@ -24,6 +24,12 @@ export const FOLDERS: Readonly<Record<ManifestKind, string>> = {
 };
 
 export const MAX_MANIFESTS = 1_000;
+/** So many faults are told at once. */
+export const MAX_FAULTS = 100;
+/** One plan may name so many things, each time counted: lists in many files multiply. */
+export const MAX_REFERENCES = 20_000;
+/** One plan may come with so many values of variables. */
+export const MAX_SECRETS = 1_000;
 /** A whole directory is sent at once. */
 export const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
 

@@ -1,7 +1,10 @@
 /** Finds what manifests name and nobody has: neither the workspace, nor what ships, nor another of the files. */
 import { nearest } from '../../platform/core/nearest.ts';
+import { inBatches } from '../../platform/db/in-batches.ts';
 import type { Kind, Wanted } from './kind.ts';
-import { MANIFEST_KINDS, type Fault, type ManifestKind } from './model.ts';
+import { MANIFEST_KINDS, MAX_FAULTS, type Fault, type ManifestKind } from './model.ts';
+
+const SEARCHES_AT_ONCE = 10;
 
 interface Planned {
   action: string;
@@ -19,6 +22,7 @@ interface Around {
 /**
  * Of what stays as it is, only what goes with this is looked at: somebody may have deleted by hand what it names, which is
  * another matter.
+ * @returns as many faults as are told, and no more
  */
 export async function missingReferences(
   customerId: string,
@@ -37,18 +41,27 @@ export async function missingReferences(
     if (ofKind.length === 0) continue;
     const inFiles = new Set(planned.filter((one) => one.kind === kind).map(({ wanted }) => wanted.name));
     const others = [...new Set(ofKind.map(({ name }) => name).filter((name) => !inFiles.has(name)))];
-    const existing = others.length === 0 ? new Set<string>() : await kindOf(kind).existing(customerId, others);
+    const existing = new Set(await inBatches(others, (names) => kindOf(kind).existing(customerId, names)));
     const missing = ofKind.filter((one) => !inFiles.has(one.name) && (isGone(one) || !existing.has(one.name)));
     if (missing.length === 0) continue;
     const known = [...inFiles, ...(await kindOf(kind).suggestions(customerId))];
-    faults.push(
-      ...missing.map((one) => {
-        const { name, path, at } = one;
-        if (isGone(one)) return { at, path, message: `the ${kind} "${name}" is in the files no more, and is pruned` };
-        const near = nearest(name, known);
-        return { at, path, message: `there is no ${kind} "${name}"${near ? `; did you mean "${near}"?` : ''}` };
-      }),
-    );
+    for (const one of missing) {
+      // Looking for what may have been meant costs more than anything else here, so nothing is looked for in vain.
+      if (faults.length >= MAX_FAULTS) return faults;
+      const { name, path, at } = one;
+      if (isGone(one)) {
+        faults.push({ at, path, message: `the ${kind} "${name}" is in the files no more, and is pruned` });
+        continue;
+      }
+      await letOthersIn(faults.length);
+      const near = nearest(name, known);
+      faults.push({ at, path, message: `there is no ${kind} "${name}"${near ? `; did you mean "${near}"?` : ''}` });
+    }
   }
   return faults;
+}
+
+/** A search for a name takes milliseconds, so requests of others get their turn between some of them. */
+async function letOthersIn(searches: number): Promise<void> {
+  if (searches % SEARCHES_AT_ONCE === 0) await new Promise(setImmediate);
 }

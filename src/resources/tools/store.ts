@@ -4,6 +4,7 @@ import type { SecretBox } from '../../platform/core/crypto.ts';
 import { parseJson } from '../../platform/core/json.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
+import { inBatches } from '../../platform/db/in-batches.ts';
 import { SKILL } from '../memory/model.ts';
 import { lockGraph } from '../memory/store/edges.ts';
 import { memoryEdges, memoryEntries } from '../memory/table.ts';
@@ -36,10 +37,12 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
   return {
     findForAgents: async (customerId: string, slugs: readonly string[]): Promise<CustomTool[]> =>
       (
-        await db.orm
-          .select()
-          .from(tools)
-          .where(and(eq(tools.customerId, customerId), inArray(tools.slug, [...slugs]), ne(tools.access, 'human')))
+        await inBatches([...new Set(slugs)], (batch) =>
+          db.orm
+            .select()
+            .from(tools)
+            .where(and(eq(tools.customerId, customerId), inArray(tools.slug, batch), ne(tools.access, 'human'))),
+        )
       ).map(opened),
 
     /** Lists tools by slug, without their bodies. */

@@ -26,7 +26,7 @@ type AgentManifest = z.output<typeof AgentManifest>;
 
 interface Dependencies {
   agents: Pick<AgentService, 'create' | 'update'>;
-  store: Pick<AgentStore, 'listAgents' | 'isAgent' | 'deleteAgent'>;
+  store: Pick<AgentStore, 'listAgents' | 'deleteAgent'>;
   /** Deletes a picture that nothing refers to. */
   discard: (file: string) => Promise<unknown>;
 }
@@ -63,9 +63,8 @@ export const agentKind = ({ agents, store, discard }: Dependencies): Kind =>
       return own.filter(({ slug }) => names?.has(slug) ?? true).map(manifestOf);
     },
     async existing(customerId, names) {
-      const found = new Set<string>();
-      for (const name of names) if (await store.isAgent(customerId, name)) found.add(name);
-      return found;
+      const known = new Set((await store.listAgents(customerId)).map(({ slug }) => slug));
+      return new Set(names.filter((name) => known.has(name)));
     },
     suggestions: async (customerId) => (await store.listAgents(customerId)).map(({ slug }) => slug),
     references: ({ allowed_tools: tools }) => listed('tool', tools, ['allowed_tools']),
