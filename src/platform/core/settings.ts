@@ -73,7 +73,9 @@ export const settings = z.object({
     'Which of orchestration, models, tools, webhooks this worker serves; set on API and workers alike. Empty: one queue for all',
   ),
   WORKER_BUNDLE: z.string().optional().describe('Prebuilt workflow bundle; set-up makes one'),
-  WORKER_MAX_CONCURRENT: integer(100, 1, 2_000).describe('Activities this worker runs at once'),
+  WORKER_MAX_CONCURRENT: integer(200, 1, 2_000).describe(
+    'Activities this worker runs at once; half of those that are free for one workspace at most',
+  ),
   WORKER_MAX_WORKFLOW_TASKS: integer(200, 2, 2_000).describe(
     'Workflow tasks this worker runs at once. Fewer (2 a core) let commands go before busy pipelines, and cost throughput',
   ),

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../core/log.ts';
 import type { Config } from '../core/config.ts';
 import { sha256 } from '../core/crypto.ts';
-import { present } from '../core/present.ts';
+import { first, present } from '../core/present.ts';
 import { answerLimits, plainFetch, type LimitedFetch } from '../egress/limits.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
 import type { McpServer } from './servers.ts';
@@ -48,10 +48,11 @@ const ADDRESS_TIMEOUT_MS = 15_000;
 const IDLE_MS = 600_000;
 /** A late call reports that itself; its answer is cut off after this time. */
 const GRACE_MS = 5_000;
-/** Beyond so many connections the one that was used longest ago is closed. */
+/** Beyond this number the oldest connection of the workspace with the most is closed, so that no workspace closes another's. */
 const MAX_OF_WORKSPACES = 500;
 
 interface Kept {
+  customerId: string;
   /** A digest of address, credential and the time when they were given: with others it is another connection. */
   digest: string;
   connection: McpConnection;
@@ -115,8 +116,8 @@ export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolO
           log.child({ mcp_server: name, customer_id: customerId }),
         );
       kept.delete(key);
-      kept.set(key, { digest, connection, usedAt: performance.now() });
-      if (kept.size > MAX_OF_WORKSPACES) drop(present(kept.keys().next().value));
+      kept.set(key, { customerId, digest, connection, usedAt: performance.now() });
+      if (kept.size > MAX_OF_WORKSPACES) drop(oldestOfLargest(kept));
       return connection;
     },
 
@@ -142,4 +143,14 @@ export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolO
       await Promise.all(all.map((connection) => connection.close()));
     },
   };
+}
+
+/** @param kept begins with the connection that is unused for longest */
+function oldestOfLargest(kept: ReadonlyMap<string, Pick<Kept, 'customerId'>>): string {
+  const oldest = new Map<string, { key: string; count: number }>();
+  for (const [key, { customerId }] of kept) {
+    const of = oldest.get(customerId) ?? { key, count: 0 };
+    oldest.set(customerId, { ...of, count: of.count + 1 });
+  }
+  return first([...oldest.values()].sort((a, b) => b.count - a.count)).key;
 }

@@ -156,13 +156,15 @@ export const createIntegrationStore = (db: Database) => ({
    * it, and where this worker dies it is taken again.
    */
   claimDue({ tokenId, limit, againMs }: { tokenId?: string; limit: number; againMs: number }): Promise<TokenToCheck[]> {
-    const due = db.orm
-      .select({ tokenId: credentials.tokenId })
-      .from(credentials)
-      .where(and(sql`${credentials.checkAt} <= now()`, tokenId ? eq(credentials.tokenId, tokenId) : undefined))
-      .orderBy(asc(credentials.checkAt))
-      .limit(limit)
-      .for('update', { skipLocked: true });
+    // Each workspace has its turn: the many tokens of one, at a slow provider, do not hold up those of the others.
+    const due = sql`(
+      select c.token_id from integration_credentials c join (
+        select token_id, check_at, row_number() over (partition by customer_id order by check_at) as turn
+        from integration_credentials
+        where check_at <= now() ${tokenId ? sql`and token_id = ${tokenId}` : sql``}
+        order by turn, check_at limit ${limit}
+      ) next using (token_id)
+      where c.check_at <= now() for update of c skip locked)`;
     return db.orm
       .update(credentials)
       .set({ checkAt: inMs(againMs) })

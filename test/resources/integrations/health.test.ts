@@ -74,8 +74,12 @@ const checks = (operators = [...integrations.values()].filter(({ baseUrl }) => b
     },
   });
 
-async function give(slug: string, token = CANARY, secrets: Record<string, string> = {}): Promise<string> {
-  const { customerId } = acme;
+async function give(
+  slug: string,
+  token = CANARY,
+  secrets: Record<string, string> = {},
+  { customerId } = acme,
+): Promise<string> {
   const key = { customerId, slug, kind: present(tokenKindOf(present(integrations.get(slug)))), scope: 'shared' };
   for (const [dotted, value] of Object.entries(secrets)) {
     const secret = { customerId, slug, dotted };
@@ -280,6 +284,16 @@ describe('the schedule', () => {
     provider.answer(() => ({ status: 200 }));
     await checks().checkCredentials({}, never);
     expect(await health()).toEqual(['ok']);
+  });
+
+  // Guards: the many tokens of one workspace, which may be at a slow provider, do not hold up those of another.
+  test('takes each workspace in its turn', async () => {
+    const beta = await makeWorkspace(database.db, 'acc_beta');
+    for (const slug of [...integrations.keys()].slice(0, 12)) await give(slug);
+    await give('openai', CANARY, {}, beta);
+    const due = await store.claimDue({ limit: 10, againMs: 60_000 });
+    expect(due).toHaveLength(10);
+    expect(due.map(({ customerId }) => customerId)).toContain(beta.customerId);
   });
 
   // Guards: a credential that cannot be opened does not keep the others from being checked.
