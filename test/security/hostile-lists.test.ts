@@ -48,7 +48,10 @@ async function faultsOf(requests: readonly HostileRequest[], expected?: number):
       const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
       const all = { ...headers, ...credentialsOf(tenant, endpoint) };
       const { status } = await sender.send({
-        ...{ url: service.baseUrl, method, path: prefix + path, headers: all },
+        url: service.baseUrl,
+        method,
+        path: prefix + path,
+        headers: all,
         ...(body && { body }),
       });
       if (status >= 500 || status !== (expected ?? status)) faults.add(`${what}: it is answered ${status}`);

@@ -41,7 +41,7 @@ test.each([
   [2, [5, 3]],
 ])('%i busy workspaces leave slots free', async (busy, shares) => {
   const { beginAll, working, begin } = workerOf(10);
-  for (const workspace of ['a', 'b'].slice(0, busy)) beginAll(workspace, 9);
+  for (const workspace of ['a', 'b'].slice(0, busy)) void Promise.all(beginAll(workspace, 9));
   await turn();
   expect(['a', 'b'].slice(0, busy).map((w) => working().filter((id) => id.startsWith(w)).length)).toEqual(shares);
   void begin('next', 'next');
@@ -75,7 +75,7 @@ test('the last slot is for whoever comes', async () => {
   const { begin, working } = workerOf(1);
   void begin('a', 'only');
   const own = workerOf(2);
-  own.beginAll('', 2);
+  void Promise.all(own.beginAll('', 2));
   await turn();
   expect([...working(), ...own.working()]).toEqual(['only', '0', '1']);
 });
@@ -83,7 +83,7 @@ test('the last slot is for whoever comes', async () => {
 // Guards: many who come again by a timer come no more often than the worker can look at them.
 test('waits grow with those who wait', async () => {
   const { slots, beginAll } = workerOf(2);
-  beginAll('a', 1);
+  void Promise.all(beginAll('a', 1));
   await turn();
   const waits = await Promise.all(Array.from({ length: 100 }, () => slots.hold('a', async () => slotWait())));
   expect(new Set(waits.map((wait) => wait?.slotWaitMs)).size).toBe(100);
