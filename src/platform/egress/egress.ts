@@ -8,7 +8,8 @@ import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { errorOf } from '../core/causes.ts';
 import { ForbiddenAddressError, forbiddenHost, guardLookup } from './addresses.ts';
-import { limited, type BodyLimits, type LimitedFetch } from './limits.ts';
+import { limited, type BodyLimits, type Fetch, type LimitedFetch } from './limits.ts';
+import { followingRedirects } from './redirects.ts';
 
 export { ForbiddenAddressError } from './addresses.ts';
 
@@ -22,11 +23,6 @@ export interface Egress {
   isForbiddenUrl(url: string): string | undefined;
   close(): Promise<void>;
 }
-
-const MAX_REDIRECTS = 5;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Only these headers follow a redirect to another origin, because any other may be somebody's credential. */
-const HARMLESS_HEADERS = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
 const hostAndPort = ({ hostname, port, protocol }: URL): string =>
   `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
@@ -52,18 +48,6 @@ export function addressProblem(
   const { protocol } = new URL(url);
   return protocol === 'https:' || (allowHttp && protocol === 'http:') ? undefined : 'only https is allowed';
 }
-
-/** Builds the request of the next hop, by the rules of the fetch standard and the one on headers above. */
-const follow = (init: RequestInit, status: number, from: URL, to: URL): RequestInit => {
-  const headers = new Headers(init.headers);
-  const method = init.method?.toUpperCase() ?? 'GET';
-  const becomesGet = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST';
-  for (const name of [...headers.keys()]) {
-    if (from.origin !== to.origin && !HARMLESS_HEADERS.has(name)) headers.delete(name);
-    if (becomesGet && name.startsWith('content-')) headers.delete(name);
-  }
-  return becomesGet ? { ...init, headers, method: 'GET', body: null } : { ...init, headers };
-};
 
 /** They are made when something goes out for the first time: nothing else needs the package. */
 async function agentsOf(lookup: LookupFunction) {
@@ -123,27 +107,14 @@ export const createEgress = ({
     }
   };
 
-  const reach = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
-    let url = new URL(input);
-    let request = init;
+  const reach: Fetch = (input, init) => {
     // The caller may name an allow-listed address. A redirect leads there only from another allow-listed one:
     // a public server must not choose what is reached inside.
-    let trusted = allowed.has(hostAndPort(url));
-    for (let hops = 0; ; hops += 1) {
-      const response = await send(url, request, trusted);
-      const location = response.headers.get('location');
-      if (!REDIRECTS.has(response.status) || location === null || init.redirect === 'manual') return response;
-
-      await response.body?.cancel();
-      if (init.redirect === 'error') throw new TypeError('the address answers with a redirect');
-      if (hops === MAX_REDIRECTS) throw new TypeError(`more than ${MAX_REDIRECTS} redirects`);
-      if (!URL.canParse(location, url.href))
-        throw new TypeError('the address redirects to something that is no address');
-      const next = new URL(location, url);
-      request = follow(request, response.status, url, next);
-      trusted &&= allowed.has(hostAndPort(next));
-      url = next;
-    }
+    let trusted = true;
+    return followingRedirects((url, request) => {
+      trusted &&= allowed.has(hostAndPort(url));
+      return send(url, request, trusted);
+    })(input, init);
   };
 
   return {

@@ -8,6 +8,7 @@
 import type { Config } from '../core/config.ts';
 import { present } from '../core/present.ts';
 import { fieldsOf } from '../core/record.ts';
+import { followingRedirects } from './redirects.ts';
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 /** @param limits replace those that the function was made with */
@@ -60,7 +61,10 @@ export const answerLimits = ({ RESPONSE_MAX_MB, RESPONSE_TIMEOUT }: AnswerSettin
  * A `fetch` for addresses that the operator set, which may be private. Whatever a tenant names goes through the egress.
  */
 export const plainFetch = (settings: AnswerSettings): LimitedFetch =>
-  limited((url, init) => fetch(url, init), answerLimits(settings));
+  limited(
+    followingRedirects((url, init) => fetch(url, { ...init, redirect: 'manual' })),
+    answerLimits(settings),
+  );
 
 /** @returns `fetch` whose answers end within their limits, or fail with a BodyLimitError while they are read */
 export const limited =

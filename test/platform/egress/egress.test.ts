@@ -4,6 +4,7 @@ import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import { createEgress, ForbiddenAddressError, type Egress } from '../../../src/platform/egress/egress.ts';
+import { plainFetch } from '../../../src/platform/egress/limits.ts';
 import { INSIDE } from '../../support/security/inside-addresses.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
 import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
@@ -169,13 +170,17 @@ describe('redirects between allowed addresses', () => {
   const secret = { authorization: 'Bearer x', cookie: 'a=b', 'x-api-key': 'k', accept: 'text/plain' };
 
   // Guards: a credential is sent only to the origin that it was meant for.
-  test('carry no credential to another origin', async () => {
-    await egress.fetch(`http://127.0.0.1:${from}/302/elsewhere`, { headers: secret });
+  test.each([
+    ['of the egress', () => egress.fetch],
+    ['for addresses of the operator', () => plainFetch({ RESPONSE_MAX_MB: 1, RESPONSE_TIMEOUT: 30_000 })],
+  ])('%s carry no credential to another origin', async (_, fetchOf) => {
+    const fetch = fetchOf();
+    await fetch(`http://127.0.0.1:${from}/302/elsewhere`, { headers: secret });
     expect(itemAt(seen, 1).headers).toMatchObject({ accept: 'text/plain' });
     for (const name of ['authorization', 'cookie', 'x-api-key'])
       expect(itemAt(seen, 1).headers).not.toHaveProperty(name);
 
-    await egress.fetch(`http://127.0.0.1:${from}/302/here`, { headers: secret });
+    await fetch(`http://127.0.0.1:${from}/302/here`, { headers: secret });
     expect(itemAt(seen, 3).headers).toMatchObject(secret);
   });
 
