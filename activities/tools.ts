@@ -10,6 +10,7 @@ import type { FileStore } from '../src/platform/files/files.ts';
 import { slotWait, type SlotWait } from '../src/platform/temporal/activity-slots.ts';
 import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
 import type { MiniappStore } from '../src/resources/miniapps/store.ts';
+import type { ToolCredential } from '../src/resources/integrations/model.ts';
 import { isTerminal } from '../src/resources/runs/model.ts';
 import type { Patience } from '../src/resources/receivers/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
@@ -24,8 +25,8 @@ export interface ToolDependencies {
   tools: ToolRegistry;
   fetch: GuardedFetch;
   files: FileStore;
-  /** @returns the token that the workspace gave to an integration */
-  credential: (customerId: string, integration: string) => Promise<string | undefined>;
+  /** @returns the token that the workspace gave to an integration, and where it may go */
+  credential: (customerId: string, integration: string) => Promise<ToolCredential | undefined>;
   pages: Pick<MiniappStore, 'beginWait' | 'endWait'>;
 }
 

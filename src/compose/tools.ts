@@ -32,7 +32,7 @@ export function composeTools(
   { config, log, db, temporal }: Runtime,
   { baseUrl, mcp, meters, models, sandboxes, secretBox }: Platform,
   { stores: { workspaces } }: Access,
-  { mcpServersOf }: Integrations,
+  { mcpServersOf, tokenOrigins }: Integrations,
   { agentMemory, stores: { attachments, skills } }: Knowledge,
   { projectReader, projectCommands }: Projects,
 ) {
@@ -74,6 +74,7 @@ export function composeTools(
       shipped,
       kinds,
       isIntegration: (slug) => integrations.has(slug),
+      tokenOrigins,
       builtinUses: builtinReferences,
       publicVisibility: config.PUBLIC_VISIBILITY,
     }),

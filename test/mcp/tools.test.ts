@@ -187,8 +187,12 @@ test('an integration brings its server', async () => {
   await tenant.run({ agent: 'own', prompt: callOf('mcp.github.search', {}) });
   expect(sessionOf()).toBe(before);
   const { customerId } = tenant.caller;
-  await service.runtime.db.rows(sql`delete from integration_secrets where customer_id = ${customerId}`);
+  for (const table of ['secrets', 'credentials'])
+    await service.runtime.db.rows(sql`
+      delete from ${sql.identifier(`integration_${table}`)} where customer_id = ${customerId}`);
   expect((await confirmed(tenant, 'PUT', '/v1/integrations/github/secrets/mcp.url', { value: url })).status).toBe(200);
+  const tokenAgain = await confirmed(tenant, 'PUT', '/v1/integrations/github/credentials/token', token);
+  expect(tokenAgain.status).toBe(200);
   const again = await tenant.run({ agent: 'own', prompt: callOf('mcp.github.search', {}) });
   expect(await resultsOf(again.run_id)).toMatchObject([{ status: 'succeeded' }]);
   expect(sessionOf()).not.toBe(before);

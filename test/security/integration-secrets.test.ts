@@ -120,7 +120,8 @@ async function carryOut(tenant: Tenant): Promise<string[]> {
   };
 
   for (const { slug, slots } of integrations.values()) {
-    for (const { where, key, format } of slots) {
+    // A token stays with the addresses that it was given for, so those come first.
+    for (const { where, key, format } of slots.toSorted((a, b) => Number(!a.format) - Number(!b.format))) {
       if (where === 'oauth_files') continue;
       const path = `/v1/integrations/${slug}/${where === 'secrets' ? 'secrets' : 'credentials'}/${key}`;
       // A server of its own would be asked in the place of the provider.

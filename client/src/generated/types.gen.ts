@@ -3992,6 +3992,13 @@ export type ManifestPlan = {
             after?: unknown;
         }>;
         /**
+         * Each secret that it uses, and the origin that the secret is for
+         */
+        secrets: Array<{
+            path: string;
+            to: string;
+        }>;
+        /**
          * What goes on with what it was, or changes with it
          */
         affects: Array<string>;

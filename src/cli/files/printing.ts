@@ -16,6 +16,7 @@ export function printPlan(plan: ManifestPlan): void {
     const { action, kind, name, file } = change;
     print(`${paint(STYLES[action], `${SIGNS[action]} ${kind} ${oneLine(name)}`)}${file ? `  ${oneLine(file)}` : ''}`);
     for (const field of change.fields) printField(field);
+    for (const { path, to } of change.secrets) print(`    secret ${oneLine(path)} goes to ${oneLine(to)}`);
     for (const line of change.affects) print(`    ${paint('cyan', oneLine(line))}`);
   }
   for (const { kind, name, file, made_by_hand: isByHand } of plan.left) {

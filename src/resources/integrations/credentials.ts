@@ -7,7 +7,7 @@ import { MODEL_INTEGRATIONS, workspaceCredentials } from '../../platform/models/
 import type { ModelCredentials, ModelServer } from '../../platform/models/types.ts';
 import type { BaseAddresses } from './addresses.ts';
 import { integrations, tokenKindOf } from './catalogue.ts';
-import { MCP_URL, SHARED } from './model.ts';
+import { MCP_URL, SHARED, type TokenOrigins, type ToolCredential } from './model.ts';
 import { BASE_URL, DEFAULT_MODEL, MODEL_PRICE } from './provider.ts';
 import { secretOwner, tokenOwner, type IntegrationStore, type SealedValue } from './store.ts';
 
@@ -38,6 +38,8 @@ export const createCredentials = ({ store, secretBox, addresses, managedRouter }
     const secret = values.find((value) => value.slug === slug && !value.isToken && value.key === dotted);
     return secret && secretBox.open(secret.sealed, secretOwner({ customerId, slug, dotted }));
   };
+  const originsOf = (customerId: string, slug: string, values: readonly SealedValue[]): TokenOrigins =>
+    addresses.tokenOrigins(slug, openSecret(customerId, slug, BASE_URL, values));
   const openDefaultToken = (customerId: string, slug: string, values: readonly SealedValue[]) => {
     const integration = integrations.get(slug);
     const kind = integration && tokenKindOf(integration);
@@ -63,10 +65,20 @@ export const createCredentials = ({ store, secretBox, addresses, managedRouter }
       return MODEL_INTEGRATIONS.find((slug) => values.some((value) => value.isToken && value.slug === slug)) ?? null;
     },
 
-    /** The shared token of an integration, for tools. */
-    async integrationCredential(customerId: string, slug: string): Promise<string | undefined> {
+    /**
+     * The shared token of an integration, for tools, and where it may go. Both are of one moment: a token that is given
+     * with another address never meets the address of before.
+     */
+    async integrationCredential(customerId: string, slug: string): Promise<ToolCredential | undefined> {
       if (!integrations.has(slug)) return undefined;
-      return openDefaultToken(customerId, slug, await store.listSealed(customerId, [slug]));
+      const values = await store.listSealed(customerId, [slug]);
+      const token = openDefaultToken(customerId, slug, values);
+      return token ? { token, ...originsOf(customerId, slug, values) } : undefined;
+    },
+
+    /** Where a tool that names the integration may send its token. */
+    async tokenOrigins(customerId: string, slug: string): Promise<TokenOrigins> {
+      return originsOf(customerId, slug, await store.listSealed(customerId, [slug]));
     },
 
     /** Servers that the workspace named; they may be reached through guarded egress only. */

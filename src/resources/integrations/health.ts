@@ -17,7 +17,7 @@ import { BASE_URL, type GivenValues, type Integration } from './provider.ts';
 import { secretOwner, tokenOwner, type IntegrationStore, type TokenToCheck } from './store.ts';
 
 export interface HealthCheckOptions {
-  store: Pick<IntegrationStore, 'claimDue' | 'listSealed' | 'recordHealth'>;
+  store: Pick<IntegrationStore, 'claimDue' | 'listSecretsBeside' | 'recordHealth'>;
   secretBox: Pick<SecretBox, 'open'>;
   addresses: BaseAddresses;
   egress: Pick<Egress, 'fetch'>;
@@ -39,10 +39,11 @@ export const createHealthChecks = (options: HealthCheckOptions) => {
   const regularlyMs = settings.INTEGRATION_HEALTH_INTERVAL;
   const soonMs = Math.min(SOON_MS, regularlyMs);
 
-  async function open(token: TokenToCheck): Promise<GivenValues> {
+  /** @returns undefined if the token was replaced or deleted meanwhile: it may not fit the address any more */
+  async function open(token: TokenToCheck): Promise<GivenValues | undefined> {
     const { customerId, slug } = token;
-    const values = await store.listSealed(customerId, [slug]);
-    const secrets = values.filter(({ isToken }) => !isToken);
+    const secrets = await store.listSecretsBeside(token);
+    if (!secrets) return undefined;
     return {
       token: secretBox.open(token.sealed, tokenOwner(token)),
       secrets: Object.fromEntries(
@@ -54,6 +55,7 @@ export const createHealthChecks = (options: HealthCheckOptions) => {
   /** Only the token that runs and tools use by default has an answer for its kind; all tokens are asked about alike. */
   async function healthOf(token: TokenToCheck, integration: Integration, signal: AbortSignal) {
     const given = await open(token);
+    if (!given) return undefined;
     // A token with characters that a header cannot carry is nobody's.
     if (!/^[\x20-\x7e]*$/.test(given.token) && token.slug !== 'smtp') return 'invalid';
     const own = given.secrets[BASE_URL];

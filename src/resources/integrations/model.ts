@@ -53,6 +53,23 @@ export function isConfigured(slots: readonly Slot[], given: Given): boolean {
   return required.length > 0 ? required.every((slot) => isSet(slot, given)) : slots.some((slot) => isSet(slot, given));
 }
 
+/** Where the token of an integration may go. */
+export interface TokenOrigins {
+  /** Empty if nothing sends the token over HTTP. */
+  origins: readonly string[];
+  /** The same for people. An address that a workspace or the operator named is not repeated. */
+  words: string;
+}
+export interface ToolCredential extends TokenOrigins {
+  token: string;
+}
+
+/** @returns why a tool that names the integration must not call the origin */
+export const originFault = (slug: string, { origins, words }: TokenOrigins, origin: string): string | undefined =>
+  origins.includes(origin)
+    ? undefined
+    : `${origin} is no address of the integration "${slug}": its token goes to ${words} and nowhere else`;
+
 export const worstOf = (statuses: readonly HealthStatus[]): HealthStatus | undefined =>
   HEALTH_STATUSES.findLast((status) => statuses.includes(status));
 

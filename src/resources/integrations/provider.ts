@@ -14,6 +14,8 @@ export interface Integration {
    * names its own.
    */
   baseUrl?: string;
+  /** Further hosts of the provider that take its token. A tool that names the integration calls these and `baseUrl`. */
+  hosts?: readonly string[];
   slots: readonly Slot[];
   extras?: readonly Extra[];
   /** Asks the provider whether a token is valid. @returns undefined where it did not say */
@@ -60,6 +62,11 @@ export interface SmtpLogin {
 
 /** A workspace names a server of its own by this secret. */
 export const BASE_URL = 'server.base_url';
+/** A workspace names a server that is no web address by these two secrets. */
+export const SERVER_HOST = 'server.host';
+export const SERVER_PORT = 'server.port';
+/** The port if a workspace names none. */
+export const MAIL_PORT = '587';
 /** A workspace names the model that its runs use there by this secret. */
 export const DEFAULT_MODEL = 'models.default';
 

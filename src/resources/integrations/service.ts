@@ -17,12 +17,12 @@ import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { queueName } from '../../platform/temporal/task-queues.ts';
 import type { OtpService } from '../otp/service.ts';
-import type { BaseAddresses } from './addresses.ts';
+import { ADDRESS_SECRETS, type BaseAddresses } from './addresses.ts';
 import { findSlot, integrations } from './catalogue.ts';
 import type { NewToken, Target } from './contract.ts';
 import { checkWorkflowId, flawOf, isConfigured, isSet, SHARED, statusOf, worstOf, type Slot } from './model.ts';
 import type { Integration } from './provider.ts';
-import { secretOwner, tokenOwner, type IntegrationStore } from './store.ts';
+import { secretOwner, tokenOwner, type IntegrationStore, type SecretKey } from './store.ts';
 
 export type IntegrationService = ReturnType<typeof createIntegrationService>;
 
@@ -73,6 +73,46 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
     if (named === undefined || named === customerId || !can(caller, 'integrations.write-any')) return customerId;
     if (!(await store.isWorkspace(named))) throw new Problem('not_found');
     return named;
+  }
+
+  /**
+   * @returns the values that say where the tokens of an integration go, by `section.key`; undefined if no key opens one
+   */
+  async function addressesGiven(customerId: string, slug: string): Promise<Record<string, string> | undefined> {
+    const values = await store.listSealed(customerId, [slug]);
+    const given = values.filter(({ isToken, key }) => !isToken && ADDRESS_SECRETS.includes(key));
+    try {
+      return Object.fromEntries(
+        given.map(({ key, sealed }) => [key, secretBox.open(sealed, secretOwner({ customerId, slug, dotted: key }))]),
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Refuses a change of an address that would send a value to somebody for whom it was not given.
+   * @param value undefined if the address is deleted
+   * @throws Problem bad_request
+   */
+  async function checkReceivers({ customerId, slug, dotted }: SecretKey, value: string | undefined): Promise<void> {
+    if (!ADDRESS_SECRETS.includes(dotted)) return;
+    const given = givenTo({ slug }, await store.listGiven(customerId));
+    const kept = [
+      ...given.tokens.map(({ kind, scope }) => (scope === SHARED ? kind : `${kind} of the scope ${scope}`)),
+      ...given.secrets.filter((key) => key.startsWith('server.') && !ADDRESS_SECRETS.includes(key)),
+    ];
+    if (kept.length === 0) return;
+    const before = await addressesGiven(customerId, slug);
+    const receivers = before && addresses.receiversOf(slug, before);
+    const after = addresses.receiversOf(slug, { ...before, [dotted]: value });
+    if (receivers && after.every((receiver) => receivers.includes(receiver))) return;
+    const names = kept.join(', ');
+    throw new Problem(
+      'bad_request',
+      `${dotted}: ${names} was given for another address and stays there. ` +
+        `Delete ${names}, then change the address, then set ${names} again`,
+    );
   }
 
   /** Starts checks once the write is through. The schedule makes up for a start that is lost. */
@@ -129,7 +169,9 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
       checkToken(slug, kind);
       const key = { customerId: await ownerOf(caller, named), slug, kind, scope };
       const token = { ...key, tokenId: newUuid(), sealed: secretBox.seal(value, tokenOwner(key)) };
-      await otp.gate(caller, confirmation, `integration.set:${slug}:${kind}:${scope}`, () => store.putToken(token));
+      await otp.gate(caller, confirmation, `integration.set:${slug}:${kind}:${scope}`, () =>
+        store.writeAlone(key.customerId, slug, () => store.putToken(token)),
+      );
       await requestChecks([token.tokenId]);
       return { slug, kind, scope, is_set: true as const, health_status: 'unchecked' as const, token_id: token.tokenId };
     },
@@ -161,10 +203,14 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
       if (flaw) throw new Problem('bad_request', `value: ${flaw}`);
       const key = { customerId: caller.customerId, slug, dotted };
       const secret = { ...key, sealed: secretBox.seal(value, secretOwner(key)) };
-      const toCheck = await otp.gate(caller, confirmation, `integration.secret.set:${slug}:${dotted}`, async () => {
-        await store.putSecret(secret);
-        return recheck(key);
-      });
+      await checkReceivers(key, value);
+      const toCheck = await otp.gate(caller, confirmation, `integration.secret.set:${slug}:${dotted}`, () =>
+        store.writeAlone(key.customerId, slug, async () => {
+          await checkReceivers(key, value);
+          await store.putSecret(secret);
+          return recheck(key);
+        }),
+      );
       await requestChecks(toCheck);
       return { slug, dotted, is_set: true as const };
     },
@@ -178,11 +224,15 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
       checkSecret(slug, dotted);
       const key = { customerId: caller.customerId, slug, dotted };
       if (!(await store.hasSecret(key))) throw new Problem('not_found');
+      await checkReceivers(key, undefined);
       const scope = `integration.secret.delete:${slug}:${dotted}`;
-      const toCheck = await otp.gate(caller, confirmation, scope, async () => {
-        if (!(await store.deleteSecret(key))) throw new Problem('not_found');
-        return recheck(key);
-      });
+      const toCheck = await otp.gate(caller, confirmation, scope, () =>
+        store.writeAlone(key.customerId, slug, async () => {
+          await checkReceivers(key, undefined);
+          if (!(await store.deleteSecret(key))) throw new Problem('not_found');
+          return recheck(key);
+        }),
+      );
       await requestChecks(toCheck);
     },
   };
@@ -206,7 +256,7 @@ function checkToken(slug: string, kind: string): void {
 const checkSecret = (slug: string, dotted: string): Slot =>
   found(findSlot(found(integrations.get(slug)), 'secrets', dotted));
 
-const givenTo = ({ slug }: Integration, { tokens, secrets }: Everything) => ({
+const givenTo = ({ slug }: Pick<Integration, 'slug'>, { tokens, secrets }: Everything) => ({
   tokens: tokens.filter((token) => token.slug === slug),
   secrets: secrets.filter((secret) => secret.slug === slug).map(({ dotted }) => dotted),
 });

@@ -100,6 +100,29 @@ export const createIntegrationStore = (db: Database) => ({
       select slug, false, dotted, sealed from ${secrets}
       where customer_id = ${customerId} and slug = any(${sql.param(slugs)}::text[])`),
 
+  /**
+   * Lists the secrets of an integration beside a token, all as of one moment. Two statements could pair the token with
+   * an address that was set after the token had been replaced.
+   * @returns undefined if the token was replaced or deleted meanwhile
+   */
+  async listSecretsBeside({ tokenId, customerId, slug }: SealedToken): Promise<SealedValue[] | undefined> {
+    const rows = await db.rows<{ dotted: string | null; sealed: string | null }>(sql`
+      select s.dotted, s.sealed from ${credentials} c
+      left join ${secrets} s on s.customer_id = c.customer_id and s.slug = c.slug
+      where c.customer_id = ${customerId} and c.slug = ${slug} and c.token_id = ${tokenId}`);
+    if (rows.length === 0) return undefined;
+    return rows.flatMap(({ dotted, sealed }) =>
+      dotted === null || sealed === null ? [] : [{ slug, isToken: false, key: dotted, sealed }],
+    );
+  },
+
+  /** Serializes writes to one integration, so that no token is given while its address changes. */
+  writeAlone: <T>(customerId: string, slug: string, write: () => Promise<T>): Promise<T> =>
+    db.transaction(async () => {
+      await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`integration:${customerId}/${slug}`}, 0))`);
+      return write();
+    }),
+
   async isWorkspace(customerId: string): Promise<boolean> {
     return (await db.orm.$count(workspaces, eq(workspaces.customerId, customerId))) > 0;
   },

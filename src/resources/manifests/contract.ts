@@ -53,6 +53,9 @@ const Change = z.object({
   fields: z
     .array(z.object({ path: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
     .describe('What is different; items of lists are followed by their slugs'),
+  secrets: z
+    .array(z.object({ path: z.string(), to: z.string() }))
+    .describe('Each secret that it uses, and the origin that the secret is for'),
   affects: z.array(z.string()).describe('What goes on with what it was, or changes with it'),
 });
 const Plan = z

@@ -4,7 +4,7 @@ import { fieldsOf } from '../../platform/core/record.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { unknownFields, unknownMessage } from '../../platform/http/unknown-fields.ts';
 import type { SecretPlaces } from './secrets.ts';
-import type { Content, Fault, ManifestKind, Path, Reference } from './model.ts';
+import type { Content, Fault, ManifestKind, Path, Reference, SecretReceiver } from './model.ts';
 
 /** Something that a workspace has, as a manifest says it. */
 export interface Known {
@@ -24,6 +24,8 @@ export interface Wanted extends Known {
   references: readonly Reference[];
   /** Looks at what its shape does not tell. */
   check(customerId: string): Promise<readonly Fault[]>;
+  /** What is sent a secret that is not in the manifest: the token of an integration. */
+  credential: SecretReceiver | undefined;
   /** Does what takes its time, outside of any transaction. */
   prepare(owner: Owner, before: Content | undefined): Promise<Write>;
 }
@@ -60,6 +62,7 @@ export interface KindDefinition<Manifest extends object> extends Pick<
   references(manifest: Manifest): readonly Reference[];
   read(content: Content): Promise<Read<Manifest>>;
   check?(customerId: string, manifest: Manifest): Promise<readonly Fault[]>;
+  credentialOf?(manifest: Manifest): SecretReceiver | undefined;
   prepare(owner: Owner, manifest: Manifest, before: Content | undefined): Promise<Write>;
 }
 
@@ -117,6 +120,7 @@ export function defineKind<Manifest extends object>(definition: KindDefinition<M
         name: nameOf(manifest),
         content: fieldsOf(manifest),
         references: definition.references(manifest),
+        credential: definition.credentialOf?.(manifest),
         check: async (customerId) => (await definition.check?.(customerId, manifest)) ?? [],
         prepare: (owner, before) => definition.prepare(owner, manifest, before),
       };

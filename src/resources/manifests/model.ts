@@ -49,6 +49,13 @@ export interface Reference {
   path: Path;
 }
 
+/** A secret, and the origin or program that it is given to. */
+export interface SecretReceiver {
+  /** Where the secret stands, as `body.headers.X-Key`, or what it is. */
+  path: string;
+  to: string;
+}
+
 /** One field that differs. `before` is absent where the field is new, `after` where it goes. */
 export interface FieldChange {
   path: string;

@@ -2,8 +2,9 @@
  * A file names a secret by a variable of the environment, `{ env: NAME }`, and whoever applies it sends the value along. No
  * answer has one: a difference says that there is one.
  */
+import { keptSecretFault } from '../../platform/core/http-origin.ts';
 import { isRecord } from '../../platform/core/record.ts';
-import type { Content, Fault } from './model.ts';
+import type { Content, Fault, SecretReceiver } from './model.ts';
 
 type Names = readonly string[];
 
@@ -12,6 +13,11 @@ export interface SecretPlaces {
   isPlace(path: Names, content: Content): boolean;
   /** Such a text at such a place is for nobody to read. */
   isSecret(path: Names, value: string): boolean;
+  /**
+   * Returns what the secrets are given to: an origin, or a program. A secret that stays as it is stays with it.
+   * @param content with all secrets in it, not checked yet
+   */
+  receiverOf(content: Content): string | undefined;
   /** Shapes that a variable may stand in the place of, for editors. */
   schemas?: ReadonlySet<unknown>;
   /** Fields that stay as they are where a file does not say them, and are in no export. */
@@ -42,7 +48,8 @@ const at = (content: Content | undefined, path: Names): unknown =>
 
 /**
  * Puts values in the place of variables; of one that is not given, what the workspace has.
- * @returns what is wrong beside it: a variable without a value, a secret that stands in the file
+ * @returns what is wrong beside it: a variable without a value, a secret that stands in the file, one that the workspace
+ * has for another receiver
  */
 export function withSecrets(
   places: SecretPlaces,
@@ -50,6 +57,7 @@ export function withSecrets(
   given: { secrets: Readonly<Record<string, string>>; before: Content | undefined },
 ): { content: Content; faults: Fault[] } {
   const faults: Fault[] = [];
+  const staying: Names[] = [];
   const kept = Object.entries(given.before ?? {}).filter(([name]) => places.kept?.includes(name));
   const resolved = mappedContent({ ...Object.fromEntries(kept), ...content }, (path, value) => {
     if (!places.isPlace(path, content)) return value;
@@ -60,11 +68,19 @@ export function withSecrets(
       }
       return value;
     }
-    const known = Object.hasOwn(given.secrets, name) ? given.secrets[name] : at(given.before, path);
-    if (typeof known === 'string') return known;
+    if (Object.hasOwn(given.secrets, name)) return given.secrets[name];
+    const known = at(given.before, path);
+    if (typeof known === 'string') {
+      staying.push(path);
+      return known;
+    }
     faults.push({ path, message: `the environment has no ${name}, and the workspace no value yet` });
     return value;
   });
+  const receiver = given.before && places.receiverOf(given.before);
+  if (staying.length > 0 && faults.length === 0 && places.receiverOf(resolved) !== receiver) {
+    faults.push(...staying.map((path) => ({ path, message: keptSecretFault(receiver) })));
+  }
   return { content: resolved, faults };
 }
 
@@ -88,6 +104,24 @@ export const masked = (places: SecretPlaces, content: Content, other: Content | 
     const before = at(other, path);
     return other === undefined || before === value ? MASK : `${MASK} (another)`;
   });
+
+/** @returns each secret of the content, and what it is given to */
+export function secretReceivers(places: SecretPlaces, content: Content): SecretReceiver[] {
+  const found: SecretReceiver[] = [];
+  const to = places.receiverOf(content);
+  mappedContent(content, (path, value) => {
+    if (
+      to !== undefined &&
+      typeof value === 'string' &&
+      places.isPlace(path, content) &&
+      places.isSecret(path, value)
+    ) {
+      found.push({ path: path.join('.'), to });
+    }
+    return value;
+  });
+  return found;
+}
 
 /** @returns what is compared where secrets must not be: they are left out of it */
 export const withoutSecrets = (places: SecretPlaces, content: Content): Content =>

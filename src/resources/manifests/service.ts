@@ -16,7 +16,7 @@ import { differences } from './diff.ts';
 import type { Kind, Later, Write } from './kind.ts';
 import type { Content, FieldChange, ManifestKind } from './model.ts';
 import { schemaOf } from './schemas.ts';
-import { masked, withoutSecrets, withVariables } from './secrets.ts';
+import { masked, secretReceivers, withoutSecrets, withVariables } from './secrets.ts';
 import type { ManifestStore, NewOrigin } from './store.ts';
 
 export type ManifestService = ReturnType<typeof createManifestService>;
@@ -65,7 +65,7 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
     const { pruned, kept } = divided(there, given);
     for (const { kind, name, file, before } of pruned) {
       const affects = await store.affectedBy(customerId, { kind, name, before: before?.content, after: undefined });
-      changes.push({ action: 'delete' as const, kind, name, file, fields: [], affects });
+      changes.push({ action: 'delete' as const, kind, name, file, fields: [], secrets: [], affects });
     }
     for (const { action, kind, wanted, before, file } of planned) {
       if (action === 'unchanged') continue;
@@ -75,7 +75,12 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
       const affects = before
         ? await store.affectedBy(customerId, { kind, name, before: before.content, after: content })
         : [];
-      changes.push({ action, kind, name, file: file ?? null, fields, affects });
+      const { secrets: places } = kindOf(kind);
+      const secrets = [
+        ...(places ? secretReceivers(places, content) : []),
+        ...(wanted.credential ? [wanted.credential] : []),
+      ];
+      changes.push({ action, kind, name, file: file ?? null, fields, secrets, affects });
     }
     const untold = new Set(originsOf(decided, given).map(({ kind, name }) => keyOf(kind, name)));
     const unchanged = planned.filter(({ action }) => action === 'unchanged');

@@ -1,8 +1,10 @@
 /** Rules of a configuration that its shape alone does not tell. */
+import { keptSecretFault } from '../../platform/core/http-origin.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
 import { CONFIGS, type DestinationTarget } from './contract.ts';
-import { MASK } from './model.ts';
+import { destinationOrigin } from './host.ts';
+import { MASK, SECRET_FIELDS } from './model.ts';
 
 /** @returns the address that a destination is reached at, with the name of its field */
 function addressOf(target: DestinationTarget): [field: string, url: string] | undefined {
@@ -30,7 +32,10 @@ export function configProblem(
   return reason && `config.${field}: ${reason}`;
 }
 
-/** Applies a change: absent and masked fields stay, null takes one away. @throws Problem validation */
+/**
+ * Applies a change: absent and masked fields stay, null takes one away.
+ * @throws Problem validation, also if a secret that stays would be used for another origin
+ */
 export function changedConfig(target: DestinationTarget, change: Readonly<Record<string, unknown>>): DestinationTarget {
   const given = Object.entries(change).filter(([, value]) => value !== MASK);
   const merged = new Map([...Object.entries(target.config), ...given]);
@@ -43,6 +48,17 @@ export function changedConfig(target: DestinationTarget, change: Readonly<Record
       type: code,
     }));
     throw new Problem('validation', faults);
+  }
+  const origin = destinationOrigin(target.kind, target.config);
+  if (destinationOrigin(target.kind, data) !== origin) {
+    const names = new Set(given.map(([name]) => name));
+    const kept = SECRET_FIELDS[target.kind].filter((name) => Object.hasOwn(data, name) && !names.has(name));
+    const faults = kept.map((name) => ({
+      loc: ['body', 'config', name],
+      msg: keptSecretFault(origin),
+      type: 'kept_secret',
+    }));
+    if (faults.length > 0) throw new Problem('validation', faults);
   }
   return { kind: target.kind, config: data } as DestinationTarget;
 }

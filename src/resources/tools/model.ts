@@ -1,6 +1,7 @@
 /** A tool as the run sees it that calls it. Every kind (built-in, custom, MCP) becomes this. */
 import type { FileStore } from '../../platform/files/files.ts';
 import type { GuardedFetch } from '../../platform/egress/egress.ts';
+import type { ToolCredential } from '../integrations/model.ts';
 import type { Dispatch, Effect } from '../runs/model.ts';
 
 /** A tool may use these. It gets no database and no service: what it needs of them is given to it as a function. */
@@ -14,8 +15,8 @@ export interface ToolContext {
   fetch: GuardedFetch;
   files: FileStore;
   now: () => Date;
-  /** @returns the token that the workspace gave to an integration; undefined where it gave none */
-  credential(integration: string): Promise<string | undefined>;
+  /** @returns the token that the workspace gave to an integration, and where it may go; undefined if there is none */
+  credential(integration: string): Promise<ToolCredential | undefined>;
   saveArtifact(file: { filename: string; contentType: string; bytes: Buffer }): Promise<{ artifactId: string }>;
 }
 

@@ -5,12 +5,14 @@
  * those of MCP servers come first under their slugs and are never written.
  */
 import { present } from '../../platform/core/present.ts';
+import { keptSecretFault } from '../../platform/core/http-origin.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { originFault, type TokenOrigins } from '../integrations/model.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { schemaProblem } from './arguments.ts';
 import type { NewTool, ToolChange } from './contract.ts';
 import type { CustomKinds } from './custom/kind.ts';
-import { isSecret, maskIn, maskSecrets, unmaskSecrets } from './custom/secrets.ts';
+import { isSecret, keptSecrets, maskIn, maskSecrets, unmaskSecrets } from './custom/secrets.ts';
 import { categoryOf, CUSTOM_MODULE, paramNames, type CustomTool, type Tool, type ToolKind } from './model.ts';
 import { previewOf } from './preview.ts';
 import type { ToolRegistry } from './registry.ts';
@@ -25,6 +27,8 @@ interface ToolServiceDependencies {
   shipped: Pick<ToolRegistry, 'get' | 'list'>;
   kinds: CustomKinds;
   isIntegration: (slug: string) => boolean;
+  /** @returns where the token of an integration may go */
+  tokenOrigins: (customerId: string, slug: string) => Promise<TokenOrigins>;
   /** @returns how many built-in skills declare the tool */
   builtinUses: (slug: string) => number;
   /** Says that built-in tools are shown without their place in the code. */
@@ -32,7 +36,8 @@ interface ToolServiceDependencies {
 }
 
 export const createToolService = (dependencies: ToolServiceDependencies) => {
-  const { store, workspaces, shipped, kinds, isIntegration, builtinUses, publicVisibility } = dependencies;
+  const { store, workspaces, shipped, kinds, isIntegration, tokenOrigins, builtinUses, publicVisibility } =
+    dependencies;
 
   const isShipped = async (customerId: string, slug: string): Promise<boolean> =>
     (await shipped.get(customerId, slug)) !== undefined;
@@ -52,6 +57,19 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
       (mask && `body.${mask}: the mask stands for no secret here; send the value`) ??
       (integration !== null && !isIntegration(integration) ? `integration: there is no "${integration}"` : undefined);
     if (fault) throw new Problem('bad_request', fault);
+  }
+
+  /** @returns why the integration of a tool cannot authorize it: its token is for other addresses */
+  async function integrationFault(customerId: string, { kind, body, integration }: ToolDefinition) {
+    const origin = kinds[kind].originOf(body);
+    if (integration === null || origin === undefined) return undefined;
+    return originFault(integration, await tokenOrigins(customerId, integration), origin);
+  }
+
+  /** @throws Problem bad_request */
+  async function checkIntegration(customerId: string, tool: ToolDefinition): Promise<void> {
+    const fault = await integrationFault(customerId, tool);
+    if (fault) throw new Problem('bad_request', `body.url: ${fault}`);
   }
 
   /** @returns the whole definition, with what was left out. @throws Problem bad_request */
@@ -134,10 +152,14 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
     isShipped,
     isSecret,
     secretFieldsOf: (kind: ToolKind): readonly string[] => kinds[kind].secretFields,
+    receiverOf: (kind: ToolKind, body: CustomTool['body']): string | undefined => kinds[kind].receiverOf(body),
+    originOf: (kind: ToolKind, body: CustomTool['body']): string | undefined => kinds[kind].originOf(body),
+    integrationFault,
 
     /** @throws Problem bad_request, slug_taken, plan_limit_exceeded, workspace_archived */
     async create(customerId: string, { slug, ...given }: NewTool) {
       const tool = await define(given);
+      await checkIntegration(customerId, tool);
       if (await isShipped(customerId, slug)) throw new Problem('slug_taken');
       await workspaces.underCap(
         customerId,
@@ -155,9 +177,11 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
       }
       if (!(await store.find(customerId, slug))) await refuse(customerId, slug);
       if (change.schema) await checkSchema(ofTypeObject(change.schema));
-      await store.change(customerId, slug, (tool) => {
+      await store.change(customerId, slug, async (tool) => {
         const changed = changedBy(tool, change, kinds);
         checkDefinition(changed);
+        checkReceiver(tool, change, changed, kinds);
+        await checkIntegration(customerId, changed);
         return changed;
       });
       return detailOf(customerId, slug);
@@ -200,6 +224,15 @@ function changedBy(tool: CustomTool, change: ToolChange, kinds: CustomKinds): To
     body,
     schema: ofTypeObject(change.schema ?? before.schema),
   };
+}
+
+/** @throws Problem bad_request if a secret that is kept would be given to another receiver */
+function checkReceiver(before: CustomTool, change: ToolChange, after: ToolDefinition, kinds: CustomKinds): void {
+  const { receiverOf, secretFields } = kinds[after.kind];
+  const [kept] = change.body ? keptSecrets(change.body, before.body, secretFields) : [];
+  const receiver = receiverOf(before.body);
+  if (kept === undefined || receiverOf(after.body) === receiver) return;
+  throw new Problem('bad_request', `body.${kept}: ${keptSecretFault(receiver)}`);
 }
 
 const params = (schema: Record<string, unknown>) => {

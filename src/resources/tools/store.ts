@@ -75,13 +75,17 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
     /**
      * Changes a tool under a lock, so that what is checked is what is written: a body must fit the schema that stands
      * beside it.
-     * @param decide makes the whole new definition of the present one
+     * @param decide makes the whole new definition of the present one; it may query, in the same transaction
      * @throws Problem not_found, or what `decide` throws
      */
-    async change(customerId: string, slug: string, decide: (tool: CustomTool) => ToolDefinition): Promise<void> {
+    async change(
+      customerId: string,
+      slug: string,
+      decide: (tool: CustomTool) => ToolDefinition | Promise<ToolDefinition>,
+    ): Promise<void> {
       await db.transaction(async () => {
         const [row] = await db.orm.select().from(tools).where(isTool(customerId, slug)).for('update');
-        const { body, ...tool } = decide(opened(found(row)));
+        const { body, ...tool } = await decide(opened(found(row)));
         await db.orm
           .update(tools)
           .set({

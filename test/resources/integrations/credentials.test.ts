@@ -154,7 +154,11 @@ describe('a tool', () => {
     const { integrationCredential } = service.services;
     const { customerId } = tenant.caller;
     await set('github/credentials/token', 'ghp_own');
-    expect(await integrationCredential(customerId, 'github')).toBe('ghp_own');
+    expect(await integrationCredential(customerId, 'github')).toEqual({
+      token: 'ghp_own',
+      origins: [checks.url],
+      words: 'the address that the operator set',
+    });
     expect(await integrationCredential(customerId, 'gitlab')).toBeUndefined();
     expect(await integrationCredential(customerId, '__proto__')).toBeUndefined();
     const other = await service.tenant(`acc_tools_${count}`);

@@ -32,7 +32,7 @@ describe('making a tool', () => {
       expect(await of(webhook(`${method.toLowerCase()}-hook`, { method }))).toMatchObject({ 3: 'idempotent' });
     }
     const said = { shape: 'cli', access: 'human', sensitive: true, effect: 'idempotent', integration: 'github' };
-    expect(await of(webhook('said', { method: 'PATCH' }, said))).toEqual([
+    expect(await of(webhook('said', { method: 'PATCH', url: 'https://api.github.com/{text}' }, said))).toEqual([
       'cli',
       'human',
       true,

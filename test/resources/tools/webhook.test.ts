@@ -301,7 +301,10 @@ describe('what comes back', () => {
 });
 
 describe('the credential of an integration', () => {
-  const withToken = (token: string | undefined) => ({ ...context, credential: async () => token });
+  const withToken = (token: string | undefined, origins = [`http://${host}`]) => ({
+    ...context,
+    credential: async () => (token === undefined ? undefined : { token, origins, words: 'home' }),
+  });
   const echo = () => {
     answer = (response, { headers }) => response.end(`you sent ${headers.authorization}`);
   };
@@ -320,6 +323,17 @@ describe('the credential of an integration', () => {
       'Basic own-of-tool',
       undefined,
     ]);
+  });
+
+  // Guards: the token goes to the addresses of its integration, whatever the tool was saved with.
+  test('goes nowhere else', async () => {
+    const elsewhere = withToken('canary-token', [`https://${host}`, 'http://127.0.0.1:1']);
+    await expect(call({}, {}, { integration: 'github' }, elsewhere)).rejects.toThrow(
+      new ToolError(
+        `http://${host} is no address of the integration "github": its token goes to home and nowhere else`,
+      ),
+    );
+    expect(seen).toEqual([]);
   });
 
   // Guards: without a token nothing is sent, and the model can say what is missing; a broken token is not shown.

@@ -19,6 +19,7 @@ export const github: Integration = {
   category: CATEGORY,
   description: 'Repositories, issues and pull requests.',
   baseUrl: 'https://api.github.com',
+  hosts: ['uploads.github.com'],
   slots: [token('token', 'Personal access token or installation token'), mcpServer],
   extras: ['mcp'],
   check: ask(

@@ -10,6 +10,7 @@ export const slack: Integration = {
   category: CATEGORY,
   description: 'Channels and messages of a Slack workspace.',
   baseUrl: 'https://slack.com/api',
+  hosts: ['files.slack.com'],
   slots: [botToken, secret('app.signing_secret', 'Signing secret of the app'), mcpServer],
   extras: ['mcp'],
   // The provider answers 200 to everything and says in the body what it means.

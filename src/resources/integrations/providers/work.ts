@@ -1,5 +1,16 @@
 /** Documents, customers, payments and mail. */
-import { ask, bearer, healthByWords, mcpServer, secret, token, type Integration } from '../provider.ts';
+import {
+  ask,
+  bearer,
+  healthByWords,
+  MAIL_PORT,
+  mcpServer,
+  secret,
+  SERVER_HOST,
+  SERVER_PORT,
+  token,
+  type Integration,
+} from '../provider.ts';
 
 export const notion: Integration = {
   slug: 'notion',
@@ -18,6 +29,7 @@ export const googleDrive: Integration = {
   category: 'documents',
   description: 'Files and folders of Google Drive.',
   baseUrl: 'https://www.googleapis.com/drive/v3',
+  hosts: ['docs.googleapis.com', 'sheets.googleapis.com', 'slides.googleapis.com'],
   slots: [
     { where: 'oauth_files', key: 'accounts', label: 'Accounts that are signed in', required: false },
     token('access_token', 'OAuth access token', { required: false }),
@@ -45,6 +57,7 @@ export const stripe: Integration = {
   category: 'payments',
   description: 'Customers, invoices and payments.',
   baseUrl: 'https://api.stripe.com/v1',
+  hosts: ['files.stripe.com'],
   slots: [
     token('secret_key', 'Secret or restricted key'),
     secret('webhook.secret', 'Signing secret of a webhook'),
@@ -60,14 +73,14 @@ export const smtp: Integration = {
   category: 'mail',
   description: 'Mail that is sent through a server of your own.',
   slots: [
-    { ...secret('server.host', 'Host name', { required: true }), format: 'host' },
-    { ...secret('server.port', 'Port; 587 if not set. 465: TLS from the start'), format: 'port' },
+    { ...secret(SERVER_HOST, 'Host name', { required: true }), format: 'host' },
+    { ...secret(SERVER_PORT, 'Port; 587 if not set. 465: TLS from the start'), format: 'port' },
     secret('server.user', 'User name', { required: true }),
     token('password', 'Password'),
     secret('mail.from', 'Sender address'),
   ],
   async check(probe, { token: password, secrets }) {
-    const { 'server.host': host, 'server.port': port = '587', 'server.user': user } = secrets;
+    const { [SERVER_HOST]: host, [SERVER_PORT]: port = MAIL_PORT, 'server.user': user } = secrets;
     return host && user ? probe.smtp({ host, port: Number(port), user, password }) : undefined;
   },
 };

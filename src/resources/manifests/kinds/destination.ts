@@ -4,6 +4,7 @@ import { isOneOf } from '../../../platform/core/one-of.ts';
 import { present } from '../../../platform/core/present.ts';
 import { CLOSED } from '../../../platform/db/circuit.ts';
 import { CONFIGS, NewDestination } from '../../output-destinations/contract.ts';
+import { destinationOrigin } from '../../output-destinations/host.ts';
 import { DESTINATION_KINDS, SECRET_FIELDS } from '../../output-destinations/model.ts';
 import type { DestinationService } from '../../output-destinations/service.ts';
 import type { DestinationStore } from '../../output-destinations/store/index.ts';
@@ -40,6 +41,7 @@ export function destinationKind({ store, destinations, workspaces }: Dependencie
         isOneOf(DESTINATION_KINDS, kind) &&
         SECRET_FIELDS[kind].includes(field),
       isSecret: () => true,
+      receiverOf: ({ kind, config }) => destinationOrigin(kind, config),
       schemas: new Set([
         CONFIGS.webhook.shape.secret.unwrap(),
         CONFIGS.slack.shape.webhook_url,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isOneOf } from '../../../platform/core/one-of.ts';
 import { last } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
+import { isRecord } from '../../../platform/core/record.ts';
 import type { WorkspaceStore } from '../../workspaces/store/index.ts';
 import { TOOL_KINDS } from '../../tools/model.ts';
 import { NewTool } from '../../tools/contract.ts';
@@ -28,7 +29,10 @@ const ToolManifest = Given.meta({ title: 'A custom tool' });
 type ToolManifest = ToolDefinition & { slug: string };
 
 interface Dependencies {
-  customTools: Pick<ToolService, 'define' | 'isShipped' | 'isSecret' | 'secretFieldsOf'>;
+  customTools: Pick<
+    ToolService,
+    'define' | 'isShipped' | 'isSecret' | 'secretFieldsOf' | 'receiverOf' | 'originOf' | 'integrationFault'
+  >;
   /** All that agents can be given. */
   tools: Pick<ToolRegistry, 'find' | 'list'>;
   store: Pick<ToolStore, 'list' | 'find' | 'count' | 'insert' | 'change' | 'delete'>;
@@ -60,6 +64,8 @@ export const toolKind = ({ customTools, tools, store, workspaces }: Dependencies
         isOneOf(TOOL_KINDS, kind) &&
         customTools.secretFieldsOf(kind).includes(field),
       isSecret: (path, value) => path.length === 3 && customTools.isSecret(last(path), value),
+      receiverOf: ({ kind, body }) =>
+        isOneOf(TOOL_KINDS, kind) && isRecord(body) ? customTools.receiverOf(kind, body) : undefined,
     },
     defaults: { access: 'both', integration: null },
     async read(content) {
@@ -85,10 +91,18 @@ export const toolKind = ({ customTools, tools, store, workspaces }: Dependencies
     existing: async (customerId, names) => new Set((await tools.find(customerId, names)).map(({ slug }) => slug)),
     suggestions: async (customerId) => (await tools.list(customerId)).map(({ slug }) => slug),
     references: () => [],
-    async check(customerId, { slug }) {
-      return (await customTools.isShipped(customerId, slug))
-        ? [{ path: ['slug'], message: `${slug} is built in: give yours another slug` }]
-        : [];
+    credentialOf({ kind, body, integration }) {
+      const to = customTools.originOf(kind, body);
+      return integration === null || to === undefined ? undefined : { path: `token of ${integration}`, to };
+    },
+    async check(customerId, { slug, ...tool }) {
+      const fault = await customTools.integrationFault(customerId, tool);
+      return [
+        ...((await customTools.isShipped(customerId, slug))
+          ? [{ path: ['slug'], message: `${slug} is built in: give yours another slug` }]
+          : []),
+        ...(fault ? [{ path: ['body', 'url'], message: fault }] : []),
+      ];
     },
     prepare:
       async ({ customerId }, manifest, before) =>

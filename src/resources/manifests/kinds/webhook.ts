@@ -3,6 +3,7 @@
  * name another one by a variable, and where it says nothing the secret stays what it is.
  */
 import { z } from 'zod';
+import { httpOrigin } from '../../../platform/core/http-origin.ts';
 import { present } from '../../../platform/core/present.ts';
 import { NewWebhook } from '../../webhook-subscriptions/contract.ts';
 import { isSubscribable, WEBHOOK_EVENTS } from '../../webhook-subscriptions/model.ts';
@@ -36,6 +37,7 @@ export function webhookKind(webhooks: Dependencies): Kind {
     secrets: {
       isPlace: (path) => path.join() === 'secret',
       isSecret: () => true,
+      receiverOf: ({ url }) => httpOrigin(url),
       schemas: new Set([Secret]),
       kept: ['secret'],
     },

@@ -35,6 +35,8 @@ export const createContainer = (sandbox: ContainerSandbox) =>
         return fault && `image: ${fault}`;
       },
       secretFields: ['env'],
+      // Another program could print the environment, and what it prints is the result of the call.
+      receiverOf: ({ image, argv }) => `the image and arguments ${JSON.stringify([image, argv])}`,
       async execute({ image, argv, env, timeout_s = DEFAULT_TIMEOUT_S }, args, { customerId, signal }, tool) {
         const order = { image, ...(argv && { argv: fillArgv(argv, tool, args) }), ...(env && { env }) };
         const request = { stdin: JSON.stringify(args), timeoutMs: timeout_s * 1_000, owner: customerId, signal };

@@ -35,6 +35,16 @@ export interface CustomKind {
    * comes back.
    */
   secretFields: readonly string[];
+  /**
+   * @param body need not be a valid one
+   * @returns the only origin that a call reaches; undefined if it reaches none
+   */
+  originOf(body: CustomTool['body']): string | undefined;
+  /**
+   * Returns what is given the secrets of the body: an origin, or a program. A secret stays with its receiver: whoever
+   * keeps the mask and changes the receiver would send the secret to a place of their choice.
+   */
+  receiverOf(body: CustomTool['body']): string | undefined;
 }
 
 export type CustomKinds = Readonly<Record<ToolKind, CustomKind>>;
@@ -46,6 +56,9 @@ interface Definition<Body extends z.ZodObject> {
   check?: (body: z.output<Body>, tool: ToolBody) => string | undefined;
   dispatch?: Tool['dispatch'];
   secretFields?: readonly (keyof z.output<Body> & string)[];
+  originOf?: CustomKind['originOf'];
+  /** By default the origin. */
+  receiverOf?: CustomKind['receiverOf'];
   execute(
     body: z.output<Body>,
     args: Record<string, unknown>,
@@ -65,9 +78,12 @@ const faultOf = (error: z.ZodError): string => {
 /** Makes a kind whose body is parsed before each use, so that a row from before a rule was made cannot get past it. */
 export const customKind = <Body extends z.ZodObject>(definition: Definition<Body>): CustomKind => {
   const { body: schema, defaults, check, dispatch = 'activity', secretFields = [], execute } = definition;
+  const { originOf = () => undefined, receiverOf = originOf } = definition;
   return {
     dispatch,
     secretFields,
+    originOf,
+    receiverOf,
     defaultsOf(body) {
       const { effect } = defaults;
       return { ...defaults, effect: typeof effect === 'function' ? effect(body) : effect };

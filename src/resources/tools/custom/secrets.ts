@@ -49,6 +49,16 @@ export const unmaskSecrets = (body: Body, before: Body, fields: readonly string[
     return value === MASK && isRecord(known) && Object.hasOwn(known, name) ? known[name] : value;
   });
 
+/** @returns where masks of `body` stand for secrets of `before`, as `headers.X-Key` */
+export const keptSecrets = (body: Body, before: Body, fields: readonly string[]): string[] =>
+  fields.flatMap((field) => {
+    const [given, known] = [body[field], before[field]];
+    if (!isRecord(given) || !isRecord(known)) return [];
+    return Object.keys(given)
+      .filter((name) => given[name] === MASK && Object.hasOwn(known, name))
+      .map((name) => `${field}.${name}`);
+  });
+
 /** @returns the first mask that stands for nothing, as `headers.X-Key` */
 export const maskIn = (body: Body, fields: readonly string[]): string | undefined => {
   for (const field of fields) {

@@ -4,6 +4,7 @@
  * An argument stays in its place: it is percent-encoded, so it cannot open another segment, parameter or fragment, and
  * a segment cannot become `..`, which no encoding would stop.
  */
+import { httpOrigin } from '../../../platform/core/http-origin.ts';
 import { ToolError } from '../model.ts';
 import { fill, missingIn, placeholdersIn } from './placeholders.ts';
 
@@ -36,6 +37,10 @@ export const checkUrlTemplate = (template: string): string | undefined => {
 
 /** @returns host:port for messages, as the rest of an address may be a secret */
 export const hostOf = (template: string): string => new URL(partsOf(template)!.origin).host;
+
+/** @returns the origin that every filled address has, since no argument reaches it; undefined if there is none */
+export const templateOrigin = (template: unknown): string | undefined =>
+  typeof template === 'string' ? httpOrigin(partsOf(template)?.origin) : undefined;
 
 type Arguments = Readonly<Record<string, unknown>>;
 

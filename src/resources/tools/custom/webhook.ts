@@ -11,13 +11,14 @@ import { storable, storableText } from '../../../platform/core/storable.ts';
 import { ForbiddenAddressError } from '../../../platform/egress/egress.ts';
 import { bodyLimitIn } from '../../../platform/egress/limits.ts';
 import { readCapped } from '../../../platform/egress/read-capped.ts';
+import { originFault } from '../../integrations/model.ts';
 import type { Effect } from '../../runs/model.ts';
 import { checkedHeaders, codeOf, NOT_SENT, textOf } from '../http.ts';
 import { ToolError, type CustomTool, type ToolContext } from '../model.ts';
 import { customKind, TimeoutS, type ToolBody } from './kind.ts';
 import { fill, missingIn, undeclaredIn } from './placeholders.ts';
 import { isSecret, redact, spellingsOf } from './secrets.ts';
-import { checkUrlTemplate, fillUrl, hostOf } from './url-template.ts';
+import { checkUrlTemplate, fillUrl, hostOf, templateOrigin } from './url-template.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 type Method = (typeof METHODS)[number];
@@ -73,15 +74,25 @@ const headersOf = ({ headers = {} }: Webhook, args: Record<string, unknown>): Re
       .map(([name, value]) => [name, fill(value, args)]),
   );
 
-/** @throws ToolError where the integration has no credential */
+/**
+ * Adds the token of the tool's integration.
+ * @param url the address that the request is sent to
+ * @returns the token, if one was added
+ * @throws ToolError if the integration has no credential, or its token does not belong to the address
+ */
 async function authorize(
   headers: Headers,
+  url: string,
   { integration }: CustomTool,
   { credential }: ToolContext,
 ): Promise<string[]> {
   if (integration === null || headers.has('authorization')) return [];
-  const token = await credential(integration);
-  if (token === undefined) throw new ToolError(`the integration "${integration}" has no credential in this workspace`);
+  const given = await credential(integration);
+  if (given === undefined) throw new ToolError(`the integration "${integration}" has no credential in this workspace`);
+  // The tool was checked when it was saved, but its integration may have got another address since.
+  const fault = originFault(integration, given, new URL(url).origin);
+  if (fault) throw new ToolError(fault);
+  const { token } = given;
   // This check is made here, because the message of `Headers` would repeat the value.
   for (const [name, value] of checkedHeaders({ authorization: `Bearer ${token}` })) headers.set(name, value);
   return [token];
@@ -134,13 +145,14 @@ export const webhook = customKind({
   body: Body,
   check,
   secretFields: ['headers'],
+  originOf: ({ url }) => templateOrigin(url),
   async execute(body, args, context, tool) {
     const { method = DEFAULT_METHOD, timeout_s = DEFAULT_TIMEOUT_S } = body;
     const { effect } = tool;
     const url = fillUrl(body.url, args);
     const own = headersOf(body, args);
     const headers = checkedHeaders(own);
-    const credentials = await authorize(headers, tool, context);
+    const credentials = await authorize(headers, url, tool, context);
     const hasBody = !WITHOUT_BODY.has(method);
     if (hasBody && !headers.has('content-type')) headers.set('content-type', 'application/json');
     const secrets = spellingsOf([
