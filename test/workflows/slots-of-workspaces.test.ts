@@ -1,9 +1,11 @@
-/** Calls that stay open hold a slot of the worker: here it has two, and one workspace must not have both. */
+/** Calls that stay open hold a slot of the worker: here it has eight, and one workspace gets four of them. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startBarrier, type Barrier } from '../support/fakes/barrier.ts';
 import { answer, hang, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
 import { dispatch, tool } from '../support/fixtures/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+
+const SHARE = 4;
 
 let provider: OpenAiServer;
 let barrier: Barrier;
@@ -14,7 +16,7 @@ beforeAll(async () => {
   [provider, barrier] = [await startOpenAiServer(), await startBarrier()];
   service = await startTestService({
     env: {
-      WORKER_MAX_CONCURRENT: '2',
+      WORKER_MAX_CONCURRENT: String(2 * SHARE),
       HOUSEKEEPING_INTERVAL: '10m',
       EGRESS_ALLOWLIST: barrier.hostAndPort,
       OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
@@ -34,14 +36,15 @@ const offline = (prompt: string) => ({ agent: 'assistant', prompt, override: { m
 
 // Guards: calls of one workspace that stay open leave a slot of the worker to the others, however many there are.
 test.each([
-  ['model', () => scripted, () => provider.received(1)],
-  ['tool', () => offline(tool('http_request', { url: barrier.url('slow') })), () => barrier.waiting('slow', 1)],
-])('slow %s calls of one workspace hold up no run of another', async (_, body, begun) => {
+  ['model', () => scripted, () => provider.received(SHARE)],
+  ['tool', () => offline(tool('http_request', { url: barrier.url('slow') })), () => barrier.waiting('slow', SHARE)],
+])('slow %s calls of one workspace hold up no run of another', async (what, body, begun) => {
   provider.reset();
   provider.otherwise(hang());
-  const many = await Promise.all(Array.from({ length: 6 }, () => dispatch(acme, body())));
+  const many = await Promise.all(Array.from({ length: 5 * SHARE }, () => dispatch(acme, body())));
   await begun();
   expect(await beta.run(offline(tool('calculator', { expression: '1 + 1' })))).toMatchObject({ status: 'succeeded' });
+  if (what === 'model') expect(provider.requests).toHaveLength(SHARE);
   for (const id of many) expect(await acme.cp('POST', `/v1/runs/${id}/cancel`)).toMatchObject({ status: 200 });
   for (const id of many) expect(await acme.waitForRun(id)).toMatchObject({ status: 'cancelled' });
 });
@@ -50,7 +53,7 @@ test.each([
 test('runs beyond the share of a workspace follow', async () => {
   provider.reset();
   provider.otherwise(answer('Done.'));
-  const ids = await Promise.all(Array.from({ length: 12 }, () => dispatch(acme, scripted)));
+  const ids = await Promise.all(Array.from({ length: 5 * SHARE }, () => dispatch(acme, scripted)));
   for (const id of ids) expect(await acme.waitForRun(id)).toMatchObject({ status: 'succeeded' });
-  expect(provider.requests).toHaveLength(12);
+  expect(provider.requests).toHaveLength(5 * SHARE);
 });

@@ -1,11 +1,14 @@
 /** Gives each activity the workspace that it works for, and counts the worker's slot that it holds. */
-import type { Info } from '@temporalio/activity';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { forWorkspace, NO_WORKSPACE } from '../fairness/workspace-context.ts';
 import type { ActivitySlots } from './activity-slots.ts';
 
-/** Workflows are started with their workspace as fairness key, and Temporal passes it on to activities and children. */
-const workspaceOf = ({ priority }: Info): string => priority?.fairnessKey ?? NO_WORKSPACE;
+/** Workflows are started with their workspace as fairness key, and tell it to their activities in this header. */
+export const WORKSPACE_HEADER = 'workspace';
+
+const workspaceIn = ({ [WORKSPACE_HEADER]: payload }: Record<string, Payload>): string =>
+  payload ? defaultPayloadConverter.fromPayload<string>(payload) : NO_WORKSPACE;
 
 /** @param slots of the worker. Local activities have slots of their own, which short statements alone hold. */
 export const activityForWorkspace =
@@ -13,7 +16,7 @@ export const activityForWorkspace =
   ({ info }) => ({
     inbound: {
       execute(input, next) {
-        const workspace = workspaceOf(info);
+        const workspace = workspaceIn(input.headers);
         const execute = () => forWorkspace(workspace, () => next(input));
         return info.isLocal ? execute() : slots.hold(workspace, execute);
       },
