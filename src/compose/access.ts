@@ -61,7 +61,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     localLinks: createLocalLinks(),
     sessions: createSessions({
       store: signInStore,
-      isDeployToken: deployTokenStore.use,
+      useDeployToken: deployTokenStore.use,
       secret,
       ttlMs: config.SESSION_TTL,
     }),

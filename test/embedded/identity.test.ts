@@ -24,7 +24,7 @@ const callerOf = (settings: Record<string, string>) =>
       ...ANSWER_SETTINGS,
       ...settings,
     },
-    members: { workspaceOfIdentity: async () => undefined },
+    members: { workspaceOfIdentity: async () => undefined, bindSubject: async () => {} },
     believedFrom: async () => 0,
   });
 const request = { email: 'ana@example.com', workspaceId: 'acc_acme', ttlMs: 60_000 };

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { first, itemAt } from '../../src/platform/core/present.ts';
 import { endpoint as declare, handle, type Endpoint } from '../../src/platform/http/endpoint.ts';
 import { can, isEnough } from '../../src/platform/core/rights.ts';
-import { createAuthenticate } from '../../src/platform/http/auth.ts';
+import { createAuthenticate, signSession } from '../../src/platform/http/auth.ts';
 import { createSurface } from '../../src/platform/http/app.ts';
 import { createBrowserProxy } from '../../src/platform/http/proxy.ts';
 import { listen, type Listener } from '../../src/platform/http/server.ts';
 import {
   claimsFor,
   startIdentityProvider,
+  subjectFor,
   wrongTokens,
   type IdentityProvider,
 } from '../support/fakes/identity-provider.ts';
@@ -20,6 +21,7 @@ import {
   call,
   sessionFor,
   startTestService,
+  tenantOf,
   TEST_SECRETS,
   type Answer,
   type Tenant,
@@ -45,19 +47,21 @@ const start = async ({ split }: { split: boolean }) => {
   const elsewhere = await service.tenant('acc_elsewhere');
   await service.services.members.seedOwner('elsewhere', elsewhere.caller.actor);
   const token = (claims: object) => provider.token({ ...claimsFor(tenant), ...claims });
+  const identityToken = await token({});
+  await bind(identityToken);
   material = {
     tenant,
     revokedKey: body.key,
     ...(await deployTokens()),
     endedSession: await signedOut(tenant),
     removed: await removedMember(),
-    identityToken: await token({}),
+    identityToken,
     wrongTokens: await wrongTokens(provider, tenant),
     rolelessTokens: [
       ['an access token of a member of another workspace', await token({ email: elsewhere.caller.actor })],
-      ['an access token without an e-mail address', await token({ email: undefined })],
-      ['an access token with an address that is not confirmed', await token({ email_verified: false })],
     ],
+    lookingTokens: await sayingLess('an access token', token, tenant.caller.actor),
+    unknownTokens: await sayingLess('an access token of an unknown subject', token, 'nobody@acme.example'),
   };
 };
 const stop = async () => {
@@ -86,10 +90,61 @@ async function signedOut({ caller }: Tenant): Promise<string> {
 async function removedMember(): Promise<Material['removed']> {
   const email = 'removed@acme.example';
   const added = await tenant.cp('POST', '/v1/workspaces/acc_acme/members', { email, role: 'admin' });
-  const session = sessionFor({ ...tenant.caller, actor: email }, 'admin');
-  const token = await provider.token({ ...claimsFor(tenant), email });
+  const asRemoved = { ...tenant.caller, actor: email };
+  const session = sessionFor(asRemoved, 'admin');
+  const { cp } = tenantOf(service.baseUrl, asRemoved, '', session);
+  const { key } = (await cp('POST', '/v1/api-keys', { name: 'made by the removed' })).body;
+  const { token: deployToken } = (await cp('POST', '/v1/deploy-tokens', { name: 'made by the removed' })).body;
+  const token = (claims: object) => provider.token({ ...claimsFor(tenant), email, ...claims });
+  const whole = await token({});
+  await bind(whole);
   expect((await tenant.cp('DELETE', `/v1/workspaces/acc_acme/members/${added.body.id}`)).status).toBe(204);
-  return { session, token };
+  const later = { sub: subjectFor(email), workspace: 'acc_acme', customer_id: 'acme', role: 'admin' as const };
+  const signed = (claims: { sub?: string; email: string }) => {
+    const iat = Math.floor(Date.now() / 1_000) + 60;
+    return signSession({ ...later, ...claims, iat, exp: iat + 3_600 }, TEST_SECRETS.SESSION_SECRET);
+  };
+  return {
+    session,
+    sessions: [
+      ['a session that was signed after the removal', signed({ sub: email, email })],
+      ['a session by subject that was signed after the removal', signed({ email })],
+      ['a session by subject alone that was signed after the removal', signed({ email: '' })],
+    ],
+    tokens: [
+      ['an access token of a removed member', whole],
+      [
+        'an access token of a removed member by another address',
+        await token({ email: 'new@x.example', sub: later.sub }),
+      ],
+      ...(await sayingLess('an access token of a removed member', token, email)),
+    ],
+    apiKey: key,
+    deployToken,
+  };
+}
+
+/** Shows a token that says everything once, as its bearer does at first. */
+async function bind(token: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await call(`${service.controlPlaneUrl}/v1/workspaces/acc_acme`, 'GET', headers)).status).toBe(200);
+}
+
+/** Tokens of one subject that do not say who it is. */
+async function sayingLess(
+  name: string,
+  token: (claims: object) => Promise<string>,
+  email: string,
+): Promise<[name: string, token: string][]> {
+  const sub = subjectFor(email);
+  return [
+    [`${name} without an e-mail address`, await token({ sub, email: undefined })],
+    [`${name} with an address that is not confirmed`, await token({ sub, email, email_verified: false })],
+    [
+      `${name} with another one that is not confirmed`,
+      await token({ sub, email: 'x@y.example', email_verified: false }),
+    ],
+  ];
 }
 
 /** Sends each and gives those that were not refused exactly as they must be. */
@@ -144,7 +199,8 @@ describe('in one process', () => {
         ways.push([service.controlPlaneUrl, { 'x-service-session': material.deployToken }]);
       if (endpoint.credential === 'identity') {
         // A token whose bearer has no role is for what asks for none.
-        const tokens = endpoint.right ? [] : material.rolelessTokens.map(([, token]) => token);
+        const looking = endpoint.method === 'get' ? material.lookingTokens : [];
+        const tokens = endpoint.right ? [] : [...material.rolelessTokens, ...looking].map(([, token]) => token);
         for (const token of [material.identityToken, ...tokens])
           ways.push([service.controlPlaneUrl, { authorization: `Bearer ${token}` }]);
       }
@@ -163,10 +219,12 @@ describe('in one process', () => {
 
   // Guards: a bearer token without a role starts no destruction, not even of its own workspace.
   test('nobody without a role takes a workspace down', async () => {
-    for (const [, token] of [...material.rolelessTokens, ['', material.removed.token] as const]) {
+    const { rolelessTokens, lookingTokens, unknownTokens, removed } = material;
+    const refused = [...unknownTokens, ...removed.tokens].map(([, token]) => token);
+    for (const token of [...[...rolelessTokens, ...lookingTokens].map(([, each]) => each), ...refused]) {
       const headers = { authorization: `Bearer ${token}` };
       const { status } = await call(`${service.controlPlaneUrl}/v1/workspaces/acc_acme`, 'DELETE', headers);
-      expect(status).toBe(token === material.removed.token ? 401 : 403);
+      expect(status).toBe(refused.includes(token) ? 401 : 403);
     }
     const row = await service.services.stores.workspaces.find('acc_acme');
     expect(row).toMatchObject({ status: 'ready', destroyingSince: null, generation: 0 });
@@ -300,7 +358,7 @@ function theGateway(): void {
         'X-Service-Customer': 'spoofed',
         'x-service-admin': 't=1,v1=0',
       });
-      expect(body.data.map((key: { customer_id: string }) => key.customer_id)).toEqual(['acme', 'acme']);
+      expect(body.data.map((key: { customer_id: string }) => key.customer_id)).toEqual(['acme', 'acme', 'acme']);
     });
   });
 }

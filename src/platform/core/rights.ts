@@ -14,6 +14,8 @@ export type WorkingRole = (typeof WORKING_ROLES)[number];
 /** A member has one of these roles in a workspace; a viewer sees what a member sees, and changes nothing. */
 export const ROLES = [...WORKING_ROLES, 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
+/** The role of somebody who cannot be told to be more. */
+export const LOOKS_ONLY = 'viewer' satisfies Role;
 /** A pipeline has a session of this role, and nobody is a member with it: it brings files, and sees nothing else. */
 export const DEPLOYER = 'deployer';
 export const SESSION_ROLES = [...ROLES, DEPLOYER] as const;
@@ -92,6 +94,8 @@ export interface Standing {
 
 interface Facts {
   role?: SessionRole | undefined;
+  /** The role of the person who made the credential: it has no right that this person has lost. */
+  makerRole?: Role | undefined;
   isOperating?: boolean;
   isStamped?: boolean;
   hasOperatorToken?: boolean;
@@ -99,15 +103,29 @@ interface Facts {
 
 const standing = (facts: Facts): Standing => facts as unknown as Standing;
 
+interface StandingOptions {
+  isStamped?: boolean;
+  /** Of a credential that a person made for programs. */
+  makerRole?: Role | undefined;
+}
+
 /**
  * @param role what the caller is in the workspace; undefined: no member, as far as can be told
  * @returns the standing of somebody with that role
  */
-export const standingIn = (workspaceId: string, role: SessionRole | undefined, { isStamped = false } = {}): Standing =>
-  standing({ role, isOperating: workspaceId === INTERNAL_WORKSPACE, isStamped });
+export const standingIn = (
+  workspaceId: string,
+  role: SessionRole | undefined,
+  { isStamped = false, makerRole }: StandingOptions = {},
+): Standing => standing({ role, isOperating: workspaceId === INTERNAL_WORKSPACE, isStamped, makerRole });
 
-/** An API key and the service itself act for a workspace and are nobody in it. */
+/** The service itself acts for a workspace and is nobody in it. */
 export const NO_STANDING: Standing = standing({});
+/**
+ * An API key is nobody in its workspace either, and has no right that its maker has lost.
+ * @param makerRole what its maker is by now; undefined: not known
+ */
+export const keyStanding = (makerRole: Role | undefined): Standing => standing({ makerRole });
 export const OPERATOR_STANDING: Standing = standing({ hasOperatorToken: true });
 
 interface Someone {
@@ -115,9 +133,10 @@ interface Someone {
 }
 
 export function can({ standing: of }: Someone, right: Right): boolean {
-  const { role, isOperating = false, isStamped = false, hasOperatorToken = false } = of as unknown as Facts;
+  const { role, makerRole, isOperating = false, isStamped = false, hasOperatorToken = false } = of as unknown as Facts;
   const { roles, operating = false, stamped = false, operatorToken = false, roleless = false } = grants[right];
   if (hasOperatorToken && operatorToken) return true;
+  if (makerRole !== undefined && !roles.includes(makerRole)) return false;
   if (role === undefined && roleless) return true;
   return role !== undefined && roles.includes(role) && (isOperating || !operating) && (isStamped || !stamped);
 }

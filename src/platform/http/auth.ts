@@ -18,6 +18,7 @@ import {
   SESSION_ROLES,
   standingIn,
   type Right,
+  type Role,
   type Standing,
 } from '../core/rights.ts';
 import type { Meters } from '../observability/meters.ts';
@@ -96,11 +97,11 @@ export function isAdminStamp(
   return isSigned(digest, secret, `${t}.${sub}.${method.toUpperCase()}.${path}`, 'hex');
 }
 
-export const sessionCaller = (claims: SessionClaims, stamp = { isStamped: false }): Caller => ({
+export const sessionCaller = (claims: SessionClaims, more: Parameters<typeof standingIn>[2] = {}): Caller => ({
   workspaceId: claims.workspace,
   customerId: claims.customer_id,
   actor: claims.email || claims.sub,
-  standing: standingIn(claims.workspace, claims.role, stamp),
+  standing: standingIn(claims.workspace, claims.role, more),
 });
 
 /** The deployment itself is the caller of routes whose answers belong to no workspace. */
@@ -118,7 +119,13 @@ const RIGHT_OF: Partial<Record<Credential, Right>> = { admin: 'admin.routes', in
 export type FindSession = (
   session: string,
   claims: SessionClaims,
-) => Promise<{ isEnded: boolean; /** The workspace of the session is archived. */ isArchived: boolean }>;
+) => Promise<{
+  isEnded: boolean;
+  /** The workspace of the session is archived. */
+  isArchived: boolean;
+  /** Of the session of a pipeline: what the person who made it is by now. */
+  makerRole?: Role | undefined;
+}>;
 
 export interface AuthenticateOptions {
   sessionSecret: string;
@@ -164,7 +171,8 @@ export const createAuthenticate =
     if (found.isEnded) throw new Problem('auth_required');
     const stamped = { sub: claims.sub, method: request.method, path: request.path };
     const isStamped = isAdminStamp(request.get(ADMIN_HEADER), stamped, adminSecret);
-    const caller = { ...sessionCaller(claims, { isStamped }), isArchived: found.isArchived };
+    const { makerRole, isArchived } = found;
+    const caller = { ...sessionCaller(claims, { isStamped, makerRole }), isArchived };
     const right = RIGHT_OF[credential];
     if (right) demand(caller, right);
     return caller;

@@ -13,10 +13,14 @@ const ApiKey = z
     created_at: Timestamp,
     last_used_at: Timestamp.nullable().describe('To the minute; advisory'),
     revoked_at: Timestamp.nullable(),
+    made_by: z
+      .string()
+      .nullable()
+      .describe('Who made it. It is revoked with the removal of this person; null where it is not known'),
   })
   .meta({ id: 'ApiKey' });
 
-const CreatedApiKey = ApiKey.omit({ last_used_at: true, revoked_at: true })
+const CreatedApiKey = ApiKey.omit({ last_used_at: true, revoked_at: true, made_by: true })
   .extend({
     key: z.string().describe('The secret. Shown this once; only its hash is kept'),
   })

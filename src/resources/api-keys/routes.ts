@@ -5,6 +5,6 @@ import type { ApiKeyService } from './service.ts';
 
 export const apiKeyRoutes = ({ apiKeys }: { apiKeys: ApiKeyService }): readonly Route[] => [
   handle(listApiKeys, ({ caller }) => apiKeys.list(caller.customerId)),
-  handle(createApiKey, ({ caller, body }) => apiKeys.create(caller.customerId, body)),
+  handle(createApiKey, ({ caller, body }) => apiKeys.create(caller.customerId, body, caller.actor)),
   handle(revokeApiKey, ({ caller, params }) => apiKeys.revoke(caller.customerId, params.id)),
 ];

@@ -2,7 +2,8 @@
 import { sha256 } from '../../platform/core/crypto.ts';
 import { API_KEY_PREFIX, newApiKey } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
-import { NO_STANDING } from '../../platform/core/rights.ts';
+import { apiKeyName } from '../../platform/core/actor.ts';
+import { keyStanding } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { prefixOf } from './model.ts';
@@ -22,14 +23,17 @@ export const createApiKeyService = ({ store, workspaces, now = () => new Date() 
     return { data: rows.map(wireKey), meta: { total: rows.length } };
   },
 
-  /** The reply is the only place where the secret ever is. */
-  async create(customerId: string, { name }: { name: string }) {
+  /**
+   * The reply is the only place where the secret ever is.
+   * @param madeBy the actor, whose rights bound those of the key; null: the service itself
+   */
+  async create(customerId: string, { name }: { name: string }, madeBy: string | null = null) {
     const key = newApiKey();
     const row = await workspaces.underCap(
       customerId,
       'api_keys',
       () => store.countActive(customerId),
-      () => store.insert({ customerId, name, keyHash: sha256(key), keyPrefix: prefixOf(key) }),
+      () => store.insert({ customerId, name, keyHash: sha256(key), keyPrefix: prefixOf(key), madeBy }),
     );
     return { ...wireKey(row), key };
   },
@@ -55,8 +59,8 @@ export const createApiKeyService = ({ store, workspaces, now = () => new Date() 
     return {
       workspaceId: check.workspaceId,
       customerId: check.customerId,
-      actor: `api-key:${check.id}`,
-      standing: NO_STANDING,
+      actor: apiKeyName(check.id),
+      standing: keyStanding(check.makerRole ?? undefined),
       isArchived: check.isArchived,
     };
   },
@@ -70,4 +74,5 @@ const wireKey = (row: ApiKeyRow) => ({
   created_at: row.createdAt,
   last_used_at: row.lastUsedAt,
   revoked_at: row.revokedAt,
+  made_by: row.madeBy,
 });

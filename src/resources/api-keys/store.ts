@@ -4,6 +4,7 @@
  */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
+import type { Role } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { safeEqual, sha256 } from '../../platform/core/crypto.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
@@ -21,6 +22,8 @@ interface ValidKey {
   customerId: string;
   /** The workspace is archived, or is being taken down. */
   isArchived: boolean;
+  /** What the maker of the key is by now; null where that is not known, or the maker is no member. */
+  makerRole: Role | null;
 }
 type KeyCheck = { kind: 'unknown' } | { kind: 'revoked' } | ValidKey;
 
@@ -45,7 +48,9 @@ export const createApiKeyStore = (db: Database) => {
     countActive: async (customerId: string): Promise<number> =>
       db.orm.$count(apiKeys, and(eq(apiKeys.customerId, customerId), isNull(apiKeys.revokedAt))),
 
-    async insert(key: { customerId: string; name: string; keyHash: string; keyPrefix: string }): Promise<ApiKeyRow> {
+    async insert(
+      key: Pick<typeof apiKeys.$inferInsert, 'customerId' | 'name' | 'keyHash' | 'keyPrefix' | 'madeBy'>,
+    ): Promise<ApiKeyRow> {
       return first(await db.orm.insert(apiKeys).values(key).returning());
     },
 
@@ -62,18 +67,24 @@ export const createApiKeyStore = (db: Database) => {
       return (await db.orm.$count(apiKeys, hasId)) > 0 ? 'foreign' : 'unknown';
     },
 
-    /** It is one statement, as every public request waits for it. */
+    /**
+     * A key whose maker was removed counts as revoked. It is one statement, as every public request waits for it.
+     */
     async authenticate(secret: string): Promise<KeyCheck> {
       const hash = sha256(secret);
       const [row] = await db.rows<Omit<ValidKey, 'kind'> & { keyHash: string; isRevoked: boolean }>(sql`
-        select k.id, k.key_hash as "keyHash", k.revoked_at is not null as "isRevoked",
-          ${workspaces.identityWorkspaceId} as "workspaceId", k.customer_id as "customerId",
-          ${openStatus} = 'archived' as "isArchived"
-        from api_keys k join workspaces on workspaces.customer_id = k.customer_id where k.key_hash = ${hash}`);
+        select k.id, k.key_hash as "keyHash", ${workspaces.identityWorkspaceId} as "workspaceId",
+          k.customer_id as "customerId", ${openStatus} = 'archived' as "isArchived", m.role as "makerRole",
+          k.revoked_at is not null or exists (
+            select from former_members f where f.customer_id = k.customer_id and f.email = maker.person) as "isRevoked"
+        from api_keys k join workspaces on workspaces.customer_id = k.customer_id
+          cross join lateral (select person_behind(k.customer_id, k.made_by) as person) maker
+          left join workspace_members m on m.customer_id = k.customer_id and m.email = maker.person
+        where k.key_hash = ${hash}`);
       if (!row || !safeEqual(row.keyHash, hash)) return { kind: 'unknown' };
       if (row.isRevoked) return { kind: 'revoked' };
-      const { id, workspaceId, customerId, isArchived } = row;
-      return { kind: 'valid', id, workspaceId, customerId, isArchived };
+      const { id, workspaceId, customerId, isArchived, makerRole } = row;
+      return { kind: 'valid', id, workspaceId, customerId, isArchived, makerRole };
     },
 
     /** Notes the minute in which a key was used, once for each process. Never moves it back. */

@@ -3,6 +3,3 @@ export const MAX_NAME_LENGTH = 120;
 export const MAX_DAYS = 365;
 /** So many that can be used, in one workspace. */
 export const MAX_LIVE = 20;
-
-/** @returns what records of who did something name */
-export const actorOf = (id: number): string => `deploy-token:${id}`;

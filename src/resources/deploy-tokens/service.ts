@@ -1,4 +1,5 @@
 /** What can be done with deploy tokens: owners and admins make and revoke them, pipelines show one in the place of a session. */
+import { deployTokenName } from '../../platform/core/actor.ts';
 import { sha256 } from '../../platform/core/crypto.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { DEPLOYER } from '../../platform/core/rights.ts';
@@ -6,7 +7,7 @@ import { signSession } from '../../platform/http/auth.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { NewDeployToken } from './contract.ts';
-import { actorOf, MAX_LIVE } from './model.ts';
+import { MAX_LIVE } from './model.ts';
 import type { DeployTokenRow, DeployTokenStore } from './store.ts';
 
 export type DeployTokenService = ReturnType<typeof createDeployTokenService>;
@@ -35,7 +36,7 @@ export const createDeployTokenService = ({ store, workspaces, beginning, secret 
         throw new Problem('too_many_tokens', `${MAX_LIVE} deploy tokens can be used already: revoke one`);
       }
       const id = await store.nextId();
-      const sub = actorOf(id);
+      const sub = deployTokenName(id);
       const iat = await beginning(customerId, sub);
       const exp = Math.floor(iat) + days * DAY_S;
       const claims = { sub, email: '', workspace: workspaceId, customer_id: customerId };
@@ -59,7 +60,7 @@ export const createDeployTokenService = ({ store, workspaces, beginning, secret 
 const wire = (row: DeployTokenRow & { isLive: boolean }) => ({
   id: row.id,
   name: row.name,
-  actor: actorOf(row.id),
+  actor: deployTokenName(row.id),
   created_by: row.createdBy,
   created_at: row.createdAt,
   expires_at: row.expiresAt,

@@ -1,6 +1,7 @@
 /** Queries on deploy tokens. `live` takes no workspace: the hash says whose token it is, and the session which one it claims. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
+import type { Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { deployTokens } from './table.ts';
 
@@ -43,18 +44,26 @@ export const createDeployTokenStore = (db: Database) => ({
     found(revoked);
   },
 
-  /** Notes the minute of a use. @returns whether the token can be used */
-  async use(customerId: string, tokenHash: string): Promise<boolean> {
-    const [row] = await db.rows<{ isLive: boolean }>(sql`
+  /**
+   * Notes the minute of a use.
+   * @returns what the maker is by now (null: no member); undefined where the token cannot be used, also because its maker
+   * was removed
+   */
+  async use(customerId: string, tokenHash: string): Promise<{ makerRole: Role | null } | undefined> {
+    const [row] = await db.rows<{ makerRole: Role | null }>(sql`
       with live as (
-        select id, last_used_at, created_at from deploy_tokens
-        where customer_id = ${customerId} and token_hash = ${tokenHash} and revoked_at is null and expires_at > now()
+        select t.id, t.last_used_at, t.created_at, m.role as "makerRole" from deploy_tokens t
+          cross join lateral (select person_behind(t.customer_id, t.created_by) as person) maker
+          left join workspace_members m on m.customer_id = t.customer_id and m.email = maker.person
+        where t.customer_id = ${customerId} and t.token_hash = ${tokenHash} and t.revoked_at is null
+          and t.expires_at > now() and not exists (
+            select from former_members f where f.customer_id = t.customer_id and f.email = maker.person)
       ), touched as (
         update deploy_tokens t set last_used_at = greatest(date_trunc('minute', now()), t.created_at)
         from live where t.id = live.id and (t.last_used_at is null or t.last_used_at < date_trunc('minute', now()))
         returning t.id
       )
-      select true as "isLive" from live`);
-    return row?.isLive ?? false;
+      select "makerRole" from live`);
+    return row;
   },
 });

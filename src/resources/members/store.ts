@@ -10,7 +10,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import { isOwner, SAID_ROLES, type Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
-import { formerMembers, workspaceMembers, workspaces } from '../workspaces/table.ts';
+import { formerMembers, memberSubjects, workspaceMembers, workspaces } from '../workspaces/table.ts';
 
 export type MemberStore = ReturnType<typeof createMemberStore>;
 
@@ -21,10 +21,23 @@ export interface Membership {
   role: Role;
 }
 
+/** Who shows an access token of the identity provider. */
+interface Bearer {
+  /** In lower case. */
+  address: string | null | undefined;
+  isConfirmed: boolean;
+  /** As records name it. */
+  subject: string;
+}
+
 type IdentityMembership = Omit<Membership, 'role'> & {
-  /** Null says that the address is no member. */
+  /** By the confirmed address; null says that there is none, or that it is no member. */
   role: Role | null;
-  /** The member was removed and not taken in again. */
+  /** The address that the subject was last seen with in this workspace; null: with none. */
+  boundTo: string | null;
+  /** What that address is by now; null: no member. */
+  roleBySubject: Role | null;
+  /** The member was removed and not taken in again, by either. */
   wasRemoved: boolean;
   /** The workspace is archived, or is being taken down. */
   isArchived: boolean;
@@ -213,23 +226,36 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
       return member?.role;
     },
 
-    /** @returns the workspace that has this id or, of another id, this slug; and what this address is in it */
+    /** @returns the workspace that has this id or, of another id, this slug; and what the bearer of a token is in it */
     async workspaceOfIdentity(
       workspaceId: string,
       slug: string,
-      email: string | undefined,
+      { address = null, isConfirmed, subject }: Bearer,
     ): Promise<IdentityMembership | undefined> {
       const [row] = await db.rows<IdentityMembership>(sql`
         select ${workspaces.identityWorkspaceId} as "workspaceId", ${workspaces.customerId} as "customerId", m.role,
-          exists (
-            select from ${formerMembers} f where f.customer_id = ${workspaces.customerId} and f.email = ${email ?? null}::text
+          b.email as "boundTo", by_subject.role as "roleBySubject", exists (
+            select from ${formerMembers} f where f.customer_id = ${workspaces.customerId}
+              -- Who was taken in again by another address is let in by that one.
+              and (f.email = ${address}::text or (f.email = b.email and m.role is null))
           ) as "wasRemoved", ${openStatus} = 'archived' as "isArchived"
         from ${workspaces}
-        left join ${workspaceMembers} m on m.customer_id = ${workspaces.customerId} and m.email = ${email ?? null}::text
+        left join ${workspaceMembers} m on m.customer_id = ${workspaces.customerId} and ${isConfirmed}
+          and m.email = ${address}::text
+        left join ${memberSubjects} b on b.customer_id = ${workspaces.customerId} and b.subject = ${subject}
+        left join ${workspaceMembers} by_subject on by_subject.customer_id = b.customer_id and by_subject.email = b.email
         where ${workspaces.identityWorkspaceId} = ${workspaceId} or ${workspaces.customerId} = ${slug}
         order by ${workspaces.identityWorkspaceId} = ${workspaceId} desc
         limit 1`);
       return row;
+    },
+
+    /** Notes that the identity provider knows the member with this address by this subject. */
+    async bindSubject(customerId: string, subject: string, email: string): Promise<void> {
+      await db.orm
+        .insert(memberSubjects)
+        .values({ customerId, subject, email })
+        .onConflictDoUpdate({ target: [memberSubjects.customerId, memberSubjects.subject], set: { email } });
     },
   };
 };

@@ -14,11 +14,13 @@ import {
 } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { subjectName } from '../../platform/core/actor.ts';
 import { ConfigError, type Config } from '../../platform/core/config.ts';
 import { customerIdOf } from '../../platform/core/ids.ts';
 import { parseJson } from '../../platform/core/json.ts';
+import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
-import { standingIn } from '../../platform/core/rights.ts';
+import { LOOKS_ONLY, standingIn } from '../../platform/core/rights.ts';
 import { plainFetch } from '../../platform/egress/limits.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { findUnstorable } from '../../platform/http/validate.ts';
@@ -55,7 +57,7 @@ export interface IdentityOptions {
     Config,
     'IDENTITY_JWKS_URL' | 'IDENTITY_ISSUER' | 'IDENTITY_AUDIENCE' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'
   >;
-  members: Pick<MemberStore, 'workspaceOfIdentity'>;
+  members: Pick<MemberStore, 'workspaceOfIdentity' | 'bindSubject'>;
   /** @returns Unix seconds from which tokens of this person count */
   believedFrom: (customerId: string, person: string) => Promise<number>;
   /** So much time lies between two looks at the keys for the sake of one that is not among them. */
@@ -85,30 +87,37 @@ export function createIdentityCaller({ settings, members, believedFrom, cooldown
     const { workspace_id: workspaceId, sub, email } = claims;
     const slug = customerIdOf(workspaceId);
     if (!slug || findUnstorable(claims)) throw new Problem('auth_required');
-    const known = await members.workspaceOfIdentity(workspaceId, slug, email?.toLowerCase());
+    // An address that nobody has confirmed may be anybody's: it gives no role and stands in no record.
+    const isConfirmed = Boolean(email) && claims.email_verified !== false;
+    const address = email?.toLowerCase();
+    const subject = subjectName(sub);
+    const known = await members.workspaceOfIdentity(workspaceId, slug, { address, isConfirmed, subject });
     // Two ids may have one slug: the workspace is that of the first one, and the second may not enter it.
     if (known && known.workspaceId !== workspaceId) throw new Problem('auth_required');
     // The provider may not know yet what the workspace has decided.
     if (known?.wasRemoved) throw new Problem('auth_required');
-    // An address that nobody has confirmed may be anybody's: it gives no role and stands in no record.
-    const isConfirmed = Boolean(email) && claims.email_verified !== false;
-    const actor = isConfirmed ? email! : subjectOf(sub);
+    // A token that says less must not do more: without a confirmed address its subject has to be known as a member's, and
+    // that member is only shown what a viewer is.
+    if (known && !isConfirmed && known.roleBySubject === null) throw new Problem('auth_required');
+    const bySubject = known?.role === null && known.roleBySubject !== null ? known.boundTo : null;
+    const actor = isConfirmed ? (bySubject ?? present(email)) : subject;
     // The token may be from the life of the workspace before this one. A token that does not say when it was issued may
     // be older than anything.
     const from = known ? await believedFrom(known.customerId, actor.toLowerCase()) : 0;
     if (from > (claims.iat ?? 0)) throw new Problem('auth_required');
+    if (known?.role && address !== undefined && known.boundTo !== address) {
+      await members.bindSubject(known.customerId, subject, address);
+    }
+    const role = isConfirmed ? (known?.role ?? known?.roleBySubject ?? undefined) : LOOKS_ONLY;
     return {
       workspaceId,
       customerId: known?.customerId ?? slug,
       actor,
-      standing: standingIn(workspaceId, (isConfirmed && known?.role) || undefined),
+      standing: standingIn(workspaceId, role),
       isArchived: known?.isArchived ?? false,
     };
   };
 }
-
-/** A subject never has the form of an address, by which people are members. */
-const subjectOf = (sub: string): string => (sub.includes('@') ? `subject:${sub.replaceAll('@', ' at ')}` : sub);
 
 /** The file is read each time: it is this machine's own, and keys come and go in it. */
 const keysInFile =

@@ -1,27 +1,31 @@
 /** Sessions from sign-in to sign-out. */
 import { sha256 } from '../../platform/core/crypto.ts';
 import { present } from '../../platform/core/present.ts';
-import { isOfPipeline } from '../../platform/core/rights.ts';
+import { isOfPipeline, type Role } from '../../platform/core/rights.ts';
 import { readSession, signSession, type FindSession, type SessionClaims } from '../../platform/http/auth.ts';
 import type { Membership } from '../members/store.ts';
 import type { SignInStore } from './store.ts';
 
 export interface SessionsOptions {
   store: Pick<SignInStore, 'endSession' | 'cutOff' | 'beginning' | 'find'>;
-  /** @returns whether a pipeline's session, by its hash, is one that the workspace gave and did not take back */
-  isDeployToken: (customerId: string, sessionHash: string) => Promise<boolean>;
+  /**
+   * @returns undefined unless a pipeline's session, by its hash, is one that the workspace gave and did not take back; else
+   * what its maker is by now
+   */
+  useDeployToken: (customerId: string, sessionHash: string) => Promise<{ makerRole: Role | null } | undefined>;
   secret: string;
   ttlMs: number;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({ store, isDeployToken, secret, ttlMs }: SessionsOptions) {
-  const find: FindSession = async (session, { customer_id: customerId, sub, role, iat }) => {
+export function createSessions({ store, useDeployToken, secret, ttlMs }: SessionsOptions) {
+  const find: FindSession = async (session, { customer_id: customerId, sub, email, role, iat }) => {
     const hash = sha256(session);
-    const found = await store.find(hash, { customerId, sub, iat });
+    const found = await store.find(hash, { customerId, sub, email, iat });
     if (found.isEnded || !isOfPipeline(role)) return found;
-    return { ...found, isEnded: !(await isDeployToken(customerId, hash)) };
+    const token = await useDeployToken(customerId, hash);
+    return { ...found, isEnded: !token, makerRole: token?.makerRole ?? undefined };
   };
 
   /** @returns the claims of a session that counts */

@@ -7,7 +7,7 @@ import { safeEqual } from '../../platform/core/crypto.ts';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
-import { workspaceMembers, workspaces } from '../workspaces/table.ts';
+import { formerMembers, workspaceMembers, workspaces } from '../workspaces/table.ts';
 import { CHALLENGE_TTL_MS, isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { endedSessions, loginChallenges, loginLocks, sessionCutoffs } from './table.ts';
 
@@ -23,9 +23,11 @@ export interface Answer {
 
 /** It stands in the place of a person for all who have no cut-off of their own. No address is written so. */
 const EVERYBODY = '*';
-const cutoffOf = (customerId: string, sub: string): SQL => sql`
-  (select not_before from ${sessionCutoffs} where customer_id = ${customerId} and sub in (${sub}, ${EVERYBODY})
-    order by sub = ${EVERYBODY} limit 1)`;
+/** @param names of one person, such as the subject and the address of a session that was signed elsewhere */
+const cutoffOf = (customerId: string, ...names: string[]): SQL => sql`
+  (select not_before from ${sessionCutoffs}
+    where customer_id = ${customerId} and sub = any(${sql.param([...names, EVERYBODY])}::text[])
+    order by sub = ${EVERYBODY}, not_before desc limit 1)`;
 
 /**
  * A session begins at a moment of the database's clock, to the microsecond. A cut-off ends all that began before it, also
@@ -187,14 +189,21 @@ export const createSignInStore = (db: Database) => {
       return from;
     },
 
-    /** It is one statement on primary keys, as every request with a session waits for it. */
-    async find(sessionHash: string, claims: { customerId: string; sub: string; iat: number }) {
+    /**
+     * A session of a removed member has ended, whenever and by whomever it was signed. It is one statement on primary keys,
+     * as every request with a session waits for it.
+     */
+    async find(sessionHash: string, claims: { customerId: string; sub: string; email: string; iat: number }) {
+      const { customerId, sub } = claims;
+      const email = claims.email.toLowerCase();
       const row = first(
         await db.rows<{ isEnded: boolean; isArchived: boolean }>(sql`
         select exists (select from ${endedSessions} where session_hash = ${sessionHash})
-          or coalesce(extract(epoch from ${cutoffOf(claims.customerId, claims.sub)})::float8 > ${claims.iat}::float8, false)
+          or coalesce(extract(epoch from ${cutoffOf(customerId, sub, email)})::float8 > ${claims.iat}::float8, false)
+          or exists (select from ${formerMembers} f where f.customer_id = ${customerId}
+            and f.email in (${email}, person_behind(${customerId}, ${sub})))
           as "isEnded",
-          coalesce((select ${openStatus} = 'archived' from ${workspaces} where customer_id = ${claims.customerId}), false)
+          coalesce((select ${openStatus} = 'archived' from ${workspaces} where customer_id = ${customerId}), false)
           as "isArchived"`),
       );
       return row;

@@ -91,6 +91,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   otp_locks: { goes: 'made again' },
   workspace_members: { goes: 'made again' },
   former_members: { goes: 'made again' },
+  member_subjects: { goes: 'made again' },
 
   session_cutoffs: { stays: 'they end what was signed in the life before' },
   workspaces: { stays: 'its generation counts on' },

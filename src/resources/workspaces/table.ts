@@ -108,6 +108,24 @@ export const workspaceMembers = pgTable(
   ],
 );
 
+/**
+ * By which subjects the identity provider knows a member, also once the member was removed. A row is written when a token
+ * has both the subject and the confirmed address, so that a later token which says less is still of the same person.
+ */
+export const memberSubjects = pgTable(
+  'member_subjects',
+  {
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    /** As records name it (`subjectName`). */
+    subject: text('subject').notNull(),
+    /** The address in lower case, of a member or of a former one. */
+    email: text('email').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.customerId, t.subject] })],
+);
+
 /** People whom a workspace took out. The identity provider may go on saying that they belong to it. */
 export const formerMembers = pgTable(
   'former_members',

@@ -179,6 +179,7 @@ describe('list', () => {
       'id',
       'key_prefix',
       'last_used_at',
+      'made_by',
       'name',
       'revoked_at',
     ]);

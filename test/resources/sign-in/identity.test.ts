@@ -65,14 +65,54 @@ describe('a caller', () => {
     expect(await as({ email: 'Ana@acme.example' })).toEqual(someone('Ana@acme.example', 'admin'));
     expect(await as({ email: 'bob@acme.example' })).toEqual(someone('bob@acme.example', 'member'));
     expect(await as({ email: 'eve@acme.example', role: 'owner' })).toEqual(someone('eve@acme.example'));
-    expect(await as({})).toEqual(someone('person-1'));
-    // Guards: an unconfirmed address counts as none, also in records.
-    expect(await as({ email: 'ana@acme.example', email_verified: false })).toEqual(someone('person-1'));
-    const sub = { sub: 'ana@acme.example' };
-    expect(await as(sub)).toEqual(someone('subject:ana at acme.example'));
-    expect(await as({ ...sub, email: 'ana@acme.example', email_verified: false })).toEqual(
-      someone('subject:ana at acme.example'),
-    );
+  });
+
+  // Guards against: a token that says less and does more. Without a confirmed address it is nobody, unless its subject was
+  // seen with one that is a member's: then it looks, and changes nothing.
+  test('without a confirmed address looks at most', async () => {
+    const { provider, caller } = await start();
+    await member('cyd@acme.example', 'owner');
+    const as = async (claims: Record<string, unknown>) =>
+      caller(await provider.token({ workspace_id: 'acc_acme', ...claims }));
+    const less = [{}, { email: 'cyd@acme.example', email_verified: false }, { email: '' }];
+    for (const sub of ['cyd-1', 'cyd@acme.example', 'api-key:1', 'operator']) {
+      for (const claims of less) await expect(as({ sub, ...claims })).rejects.toMatchObject(REFUSED);
+      expect(await as({ sub, email: 'cyd@acme.example' })).toMatchObject({ standing: standingIn('acc_acme', 'owner') });
+      for (const claims of less) {
+        // Its name is neither that of a member nor that of a key or a part of the deployment.
+        const actor = sub === 'cyd-1' ? sub : `subject:${sub.replace('@', ' at ')}`;
+        expect(await as({ sub, ...claims })).toMatchObject({ actor, standing: standingIn('acc_acme', 'viewer') });
+      }
+    }
+    // The member is still the same person by another confirmed address, which is a member's itself or nobody's.
+    const renamed = { sub: 'cyd-1', email: 'cyd.new@acme.example' };
+    expect(await as(renamed)).toMatchObject({ actor: 'cyd@acme.example', standing: standingIn('acc_acme', 'owner') });
+    await member('cyd.new@acme.example', 'viewer');
+    expect(await as(renamed)).toMatchObject({
+      actor: 'cyd.new@acme.example',
+      standing: standingIn('acc_acme', 'viewer'),
+    });
+  });
+
+  // Guards against: a removed member who comes back by another address of theirs, or without one. Who is taken in again by
+  // that address is let in.
+  test('who was removed stays out by subject, until taken in again', async () => {
+    const { provider, caller } = await start();
+    const id = newUuid();
+    await database.db.orm
+      .insert(workspaceMembers)
+      .values({ id, customerId: 'acme', email: 'dan@acme.example', role: 'member', invitedBy: 'test' });
+    const as = async (claims: Record<string, unknown>) =>
+      caller(await provider.token({ workspace_id: 'acc_acme', sub: 'dan-1', ...claims }));
+    await as({ email: 'dan@acme.example' });
+    const store = createMemberStore(database.db, createSignInStore(database.db));
+    await store.remove('acme', id, true);
+    const again = { email: 'dan.two@acme.example' };
+    for (const claims of [{}, { email: 'dan@acme.example' }, { ...again, email_verified: false }, again])
+      await expect(as(claims)).rejects.toMatchObject(REFUSED);
+    await member(again.email, 'member');
+    expect(await as(again)).toMatchObject({ actor: again.email, standing: standingIn('acc_acme', 'member') });
+    expect(await as({})).toMatchObject({ standing: standingIn('acc_acme', 'viewer') });
   });
 
   // Guards: the maker of a workspace that does not exist yet is known by the token alone.
@@ -116,7 +156,7 @@ test('wrong tokens', async () => {
 });
 
 describe('keys', () => {
-  const token = (provider: IdentityProvider) => provider.token({ workspace_id: 'acc_acme' });
+  const token = (provider: IdentityProvider) => provider.token({ workspace_id: 'acc_acme', email: acme.actor });
 
   // Guards: a provider may rotate its keys. The new key counts at once, and the old one for as long as it is published.
   test('rotate without anything being done here', async () => {

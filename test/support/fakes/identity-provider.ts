@@ -51,12 +51,16 @@ export async function startIdentityProvider() {
     /** Signs with this one from now on; the ones before stay published. */
     rotate: async (kid: string) => void keys.unshift(await newSigningKey(kid)),
     dropOldKeys: () => void keys.splice(1),
-    /** As `claims` say, with what every token has. A claim that is undefined is left out. */
+    /**
+     * As `claims` say, with what every token has. A claim that is undefined is left out; everybody with an address has a
+     * subject of their own.
+     */
     token(
       claims: JWTPayload,
       { key = first(keys), expiresAt = Math.floor(Date.now() / 1_000) + 300 }: TokenOptions = {},
     ) {
-      const all = { iss: ISSUER, aud: AUDIENCE, sub: 'person-1', exp: expiresAt, ...claims };
+      const sub = subjectFor(claims['email']);
+      const all = { iss: ISSUER, aud: AUDIENCE, sub, exp: expiresAt, ...claims };
       return new SignJWT(all).setProtectedHeader({ alg: key.alg, kid: key.kid }).sign(key.privateKey);
     },
     async close() {
@@ -66,6 +70,10 @@ export async function startIdentityProvider() {
     },
   };
 }
+
+/** @returns the subject by which the provider knows whoever has this address */
+export const subjectFor = (email: unknown): string =>
+  typeof email === 'string' ? `person-${email.toLowerCase().replaceAll(/[^a-z\d]/g, '-')}` : 'person-1';
 
 export const claimsFor = ({ caller }: Pick<Tenant, 'caller'>): JWTPayload => ({
   email: caller.actor,

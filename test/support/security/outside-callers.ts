@@ -238,7 +238,7 @@ export function outsideCallers(bounds: Bounds): {
       ask: (port) =>
         createIdentityCaller({
           settings: { ...config, IDENTITY_JWKS_URL: url(port), IDENTITY_ISSUER: 'i', IDENTITY_AUDIENCE: 'a' },
-          members: { workspaceOfIdentity: async () => undefined },
+          members: { workspaceOfIdentity: async () => undefined, bindSubject: async () => {} },
           believedFrom: async () => 0,
         })(`${Buffer.from('{"alg":"RS256","kid":"k"}').toString('base64url')}.e30.c2ln`),
       says: { size: identity, time: identity },

@@ -60,7 +60,9 @@ function wrongSessions({
     ['a session signed with the secret of the stamps', sign(claimsOf(tenant), TEST_SECRETS.ADMIN_SECRET)],
     ['a session that was signed out of', endedSession],
     ['a session of a removed member', removed.session],
+    ...removed.sessions,
     ['a deploy token that was revoked', revokedDeployToken],
+    ['a deploy token that a removed member made', removed.deployToken],
     ['a deploy token that nobody gave', sign(claimsOf(tenant, { role: 'deployer' }))],
     ['a session of an unknown role', sign(claimsOf(tenant, { role: 'root' as 'owner' }))],
     ['a session without a role', sign(withoutRole as SessionClaims)],
@@ -318,7 +320,8 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
   identity: (material, endpoint) => {
     const tokens: [name: string, token: string][] = [
       ...material.wrongTokens,
-      ['an access token of a removed member', material.removed.token],
+      ...material.removed.tokens,
+      ...material.unknownTokens,
       ...wrongSessions(material).map(([name, wrong]): [string, string] => [`${name} as bearer`, wrong]),
     ];
     const besideSession = { authorization: `Bearer ${material.identityToken}`, ...inHeader('nonsense') };
@@ -329,6 +332,9 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
         ...atControlPlane,
         ...shownAsBearer(tokens, NO_SESSION),
         ...(endpoint.right ? shownAsBearer(material.rolelessTokens, NOT_ADMIN) : []),
+        ...viewers(material, endpoint, inHeader).flatMap(({ expected }) =>
+          shownAsBearer(material.lookingTokens, expected),
+        ),
         { name: 'a right token beside a session that is none', headers: besideSession, expected: NO_SESSION },
         {
           name: 'a token in another scheme',

@@ -26,18 +26,30 @@ export interface Material {
   wrongTokens: readonly [name: string, token: string][];
   /** Tokens to be believed, of people whom nothing gives a role in the workspace. */
   rolelessTokens: readonly [name: string, token: string][];
+  /** Of a member by its subject, without a confirmed address: they look and change nothing. */
+  lookingTokens: readonly [name: string, token: string][];
+  /** Without a confirmed address, of a subject that was never seen with one. */
+  unknownTokens: readonly [name: string, token: string][];
   /** Of a pipeline. */
   deployToken: string;
   revokedDeployToken: string;
-  /** Of somebody who was a member. */
-  removed: { session: string; token: string };
+  /** Everything that somebody who was a member still has in hand, or could have signed since. */
+  removed: {
+    session: string;
+    sessions: readonly [name: string, session: string][];
+    tokens: readonly [name: string, token: string][];
+    apiKey: string;
+    deployToken: string;
+  };
 }
 
 /** Every access token that the identity provider signed rightly, whoever shows it. */
-export const rightTokens = ({ identityToken, rolelessTokens, removed }: Material): [name: string, token: string][] => [
-  ['an access token of the identity provider', identityToken],
-  ...rolelessTokens,
-  ['an access token of a removed member', removed.token],
+export const rightTokens = (material: Material): [name: string, token: string][] => [
+  ['an access token of the identity provider', material.identityToken],
+  ...material.rolelessTokens,
+  ...material.lookingTokens,
+  ...material.unknownTokens,
+  ...material.removed.tokens,
 ];
 
 const INVALID_KEY: Refusal = { status: 401, body: 'invalid api key' };
@@ -82,5 +94,10 @@ export function wrongKeys(material: Material): WrongCredential[] {
       expected: INVALID_KEY,
     },
     { name: 'a revoked key', headers: { authorization: `Bearer ${revokedKey}` }, expected: REVOKED_KEY },
+    {
+      name: 'a key that a removed member made',
+      headers: { authorization: `Bearer ${removed.apiKey}` },
+      expected: REVOKED_KEY,
+    },
   ];
 }

@@ -219,7 +219,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   },
   workspace_members: { columns: 'id email role invited_by last_login_at created_at', without: TENANT },
   api_keys: {
-    columns: 'id name created_at last_used_at revoked_at',
+    columns: 'id name made_by created_at last_used_at revoked_at',
     without: { ...TENANT, key_hash: SECRET, key_prefix: SECRET },
   },
   deploy_tokens: {
@@ -252,6 +252,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   workspace_exports: { left: 'archives like this one' },
   workspace_imports: { left: 'what was brought is among the rows' },
   former_members: { left: 'people who are to be let in nowhere' },
+  member_subjects: { left: 'names of people at the identity provider of this deployment' },
   action_links: { left: 'links that decide without a session' },
   run_texts: { left: 'what a turn that is under way has written so far' },
   cost_reservations: { left: 'money that is held while a turn is under way' },
