@@ -43,6 +43,7 @@ export const createLinkStore = (db: Database) => ({
         join waits w on w.id = l.wait_id and w.customer_id = l.customer_id
         left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
       where l.token_hash = ${tokenHash} and l.withdrawn_at is null and l.expires_at > now()
+        and not exists (select from former_members f where f.customer_id = l.customer_id and f.email = l.recipient)
         and (exists (select from workspace_members m where m.customer_id = l.customer_id and m.email = l.recipient
             and may_answer(null, false, m.email, m.role::text))
           or is_among(s.gate_config -> 'approvers', l.recipient, null)

@@ -52,9 +52,6 @@ const OF_PAUSE: Readonly<Record<Exclude<PauseReason, 'requested'>, readonly Answ
 export const answersTo = (kind: WaitKind, pauseReason: PauseReason | null): readonly Answer[] =>
   kind === 'paused' ? OF_PAUSE[(pauseReason ?? 'nothing_dispatchable') as keyof typeof OF_PAUSE] : OF_KIND[kind];
 
-/** A key answers only where a gate names keys: elsewhere it is people who are waited for. @param actor of a caller */
-export const isApiKey = (actor: string): boolean => actor.startsWith('api-key:');
-
 /** Whoever asks for a reminder is not asked for another one before. */
 export const REMINDED_FOR_MS = 10 * 60_000;
 

@@ -3,6 +3,7 @@
  * about, which also checks that nothing has changed since it was seen. The inbox only checks that the wait takes such
  * an answer at all.
  */
+import { isService } from '../../platform/core/actor.ts';
 import { Problem, type ProblemCode } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
@@ -14,7 +15,7 @@ import type { LostEffectSettling } from '../runs/store/lost-effects.ts';
 import { choicesOf } from './choices.ts';
 import type { AnswerRequest, Delegation, InboxQuery, SpendingNoticeRow, WaitDetailRow, WaitRow } from './contract.ts';
 import type { WaitDetailStore } from './detail-store.ts';
-import { isApiKey, REMINDED_FOR_MS } from './model.ts';
+import { REMINDED_FOR_MS } from './model.ts';
 import type { InboxStore } from './store.ts';
 
 export type InboxService = ReturnType<typeof createInboxService>;
@@ -202,8 +203,9 @@ export const createInboxService = ({
       try {
         await requireOpen(caller, wait, body.revision);
         requireFitting(wait, body);
-        if (isApiKey(caller.actor)) requireKeysNamed(wait);
-        await carryOut(caller, wait, body, { via: isApiKey(caller.actor) ? 'api_key' : via, claim });
+        const isForService = isService(caller.actor);
+        if (isForService) requireKeysNamed(wait);
+        await carryOut(caller, wait, body, { via: isForService ? 'api_key' : via, claim });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         if (await isDone(caller, wait, claim)) return describe(caller, await find(caller, waitId));

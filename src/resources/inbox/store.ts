@@ -1,10 +1,11 @@
 /** Queries on the table of waits. Triggers write its rows, and so does whoever answers what a wait is about. */
 import { sql, type SQL } from 'drizzle-orm';
+import { isService } from '../../platform/core/actor.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { InboxQuery, WaitRow } from './contract.ts';
 import { policyIn } from '../templates/gates/model.ts';
-import { answersTo, isApiKey, type WaitKind } from './model.ts';
+import { answersTo, type WaitKind } from './model.ts';
 
 export type InboxStore = ReturnType<typeof createInboxStore>;
 
@@ -22,12 +23,11 @@ const TITLE = sql`left(split_part(btrim(coalesce(
 
 /** Tells whether an answer of the caller would count. */
 const isForCaller = ({ customerId, actor }: Reader): SQL => sql`
-  (${!isApiKey(actor)} or s.gate_config -> 'approvers' is not null)
+  (${!isService(actor)} or s.gate_config -> 'approvers' is not null)
   and seat_at(w.id, ${customerId}, s.gate_config, w.escalated_at is not null, ${actor}) is not null`;
 
-const APPROVALS = sql`(
-  select count(distinct coalesce(v.seat, v.voter))::int from wait_votes v
-  where v.wait_id = w.id and v.customer_id = w.customer_id and v.revision = w.revision and v.answer = 'approve')`;
+const APPROVALS = sql`
+  approvals_of(w.id, w.customer_id, w.revision, s.gate_config, w.escalated_at is not null)`;
 
 const columns = (reader: Reader): SQL => sql`
   w.id, w.subject, w.kind, case when ${IS_OPEN} then 'open' else 'settled' end as status, w.revision, ${TITLE} as title,

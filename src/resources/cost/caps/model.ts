@@ -1,3 +1,5 @@
+import { apiKeyIdIn } from '../../../platform/core/actor.ts';
+
 /**
  * A cap bounds what a workspace, an agent or an API key spends in a calendar month or day (UTC). It is a budget like that
  * of a run, whose spending begins anew with each period.
@@ -41,7 +43,7 @@ const bothPeriods = (customerId: string, whose: string): string[] =>
  * set or not, and what the run spawns inherits them
  */
 export function capsOfCaller(customerId: string, actor: string): string[] {
-  const [, keyId] = /^api-key:(\d+)$/.exec(actor) ?? [];
+  const keyId = apiKeyIdIn(actor);
   return keyId === undefined ? [] : bothPeriods(customerId, `api-key.${keyId}`);
 }
 

@@ -50,24 +50,18 @@ export async function countVote(
   const { quorum = 1 } = gate.gateConfig as GatePolicy;
   const voter = nameOf(actor);
   const { waitId, revision, seat } = await requireSeat(db, project, gate, voter);
-  const { votes } = first(
-    await db.rows<{ votes: number }>(sql`
-    with vote as (
+  await db.rows(sql`
       insert into wait_votes (wait_id, customer_id, revision, voter, seat, answer, comment, via)
       values (${waitId}::uuid, ${project.customerId}, ${revision}, ${voter}, ${seat === voter ? null : seat},
         ${decision === 'approved' ? 'approve' : 'reject'}, ${comment}, ${via}::way_of_answer)
       on conflict (wait_id, revision, voter) do update set seat = excluded.seat, answer = excluded.answer,
-        comment = excluded.comment, via = excluded.via, voted_at = now()
-      returning coalesce(seat, voter) as seat, answer
-    ), votes as (
-      -- The statement does not see the one it writes. Somebody and their stand-in are one.
-      select seat from vote where answer = 'approve'
-      union
-      select coalesce(v.seat, v.voter) from wait_votes v
-      where v.wait_id = ${waitId}::uuid and v.customer_id = ${project.customerId} and v.revision = ${revision}
-        and v.answer = 'approve' and v.voter <> ${voter}
-    )
-    select count(*)::int as votes from votes`),
+        comment = excluded.comment, via = excluded.via, voted_at = now()`);
+  // Counted apart, because a statement does not see the vote that it writes.
+  const { votes } = first(
+    await db.rows<{ votes: number }>(sql`
+    select approvals_of(w.id, w.customer_id, w.revision, s.gate_config, w.escalated_at is not null) as votes
+    from waits w join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
+    where w.id = ${waitId}::uuid and w.customer_id = ${project.customerId}`),
   );
   if (decision === 'rejected' || votes >= quorum) return undefined;
   const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, decision, decided_by: voter, votes, quorum };
@@ -98,23 +92,30 @@ export async function requireSeat(
   return { waitId, revision, seat };
 }
 
-/** Loads what the voter is to the waiting gate. The project's events tell who changed an artifact before it by hand. */
+/**
+ * Loads what the voter is to the waiting gate. Persons are compared, so that a key of theirs is no second pair of eyes. The
+ * project's events tell who changed an artifact before the gate by hand.
+ */
 async function standingOf(db: Database, { customerId }: LockedProject, gate: Gate, voter: string) {
   const [row] = await db.rows<Standing>(sql`
     select w.id as "waitId", w.revision, place.seat,
-      case when p.started_by in (${voter}, place.seat) then p.started_by end as "startedBy", (
+      case when person_behind(w.customer_id, p.started_by) in (voter.person, place.person) then p.started_by
+        end as "startedBy", (
         select last.actor_id from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
           cross join lateral (
             select e.actor_id from project_events e
             where e.project_id = u.project_id and e.task_id = u.id and e.customer_id = ${customerId}
               and e.topic in ('artifact_promoted', 'artifact_reverted', 'artifact_set_manually')
             order by e.id desc limit 1) last
-        where t.id = s.task_id and t.customer_id = ${customerId} and last.actor_id in (${voter}, place.seat) limit 1
+        where t.id = s.task_id and t.customer_id = ${customerId}
+          and person_behind(w.customer_id, last.actor_id) in (voter.person, place.person) limit 1
       ) as "changedBy"
     from waits w join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
       join projects p on p.id = w.project_id and p.customer_id = w.customer_id
+      cross join lateral (select person_behind(w.customer_id, ${voter}) as person) voter
       cross join lateral (
-        select seat_at(w.id, w.customer_id, s.gate_config, w.escalated_at is not null, ${voter}) as seat) place
+        select at.seat, person_behind(w.customer_id, at.seat) as person
+        from (select seat_at(w.id, w.customer_id, s.gate_config, w.escalated_at is not null, ${voter}) as seat) at) place
     where w.subject = ${gate.id} and w.customer_id = ${customerId} and w.settled_at is null`);
   return row;
 }
