@@ -3,6 +3,7 @@
  * key is, and what its handler sees of it; `resources/idempotency-keys` keeps the answers.
  */
 import type { Request } from 'express';
+import { actorKey } from '../core/actor.ts';
 import { sha256 } from '../core/crypto.ts';
 import { Problem } from '../core/problem.ts';
 
@@ -16,6 +17,8 @@ export interface RepeatableRequest {
   /** The id of the endpoint. */
   endpoint: string;
   keyHash: string;
+  /** Whose key it is: nobody else is given the answer that it stands for. */
+  caller: string;
   /** A hash of everything the caller asked for: path parameters, query and body. */
   requestHash: string;
 }
@@ -58,7 +61,7 @@ export type OnceOnly = (
 export function repeatableRequest(
   { id, idempotent }: { id: string; idempotent?: true },
   request: Pick<Request, 'get'>,
-  { caller, confirmation }: { caller: { customerId: string }; confirmation: { bodyHash: string } },
+  { caller, confirmation }: { caller: { customerId: string; actor: string }; confirmation: { bodyHash: string } },
 ): RepeatableRequest | undefined {
   const key = idempotent && request.get(KEY_HEADER)?.trim();
   if (key === undefined) return undefined;
@@ -66,5 +69,11 @@ export function repeatableRequest(
     const msg = `must have 1 to ${MAX_KEY_LENGTH} characters of ASCII`;
     throw new Problem('validation', [{ loc: ['header', 'Idempotency-Key'], msg, type: 'idempotency_key' }]);
   }
-  return { customerId: caller.customerId, endpoint: id, keyHash: sha256(key), requestHash: confirmation.bodyHash };
+  return {
+    customerId: caller.customerId,
+    endpoint: id,
+    keyHash: sha256(key),
+    caller: actorKey(caller.actor),
+    requestHash: confirmation.bodyHash,
+  };
 }

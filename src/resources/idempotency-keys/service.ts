@@ -35,7 +35,8 @@ export const createOnceOnly = ({ store, secretBox, log }: IdempotencyDependencie
   async function answerBefore(request: RepeatableRequest): Promise<KeptAnswer | undefined> {
     const row = await store.find(request);
     if (!row) return undefined;
-    if (row.requestHash !== request.requestHash) throw new Problem('idempotency_key_reused');
+    const isOfOther = row.caller !== null && row.caller !== request.caller;
+    if (isOfOther || row.requestHash !== request.requestHash) throw new Problem('idempotency_key_reused');
     if (row.answer === null) return undefined;
     try {
       return { body: secretBox.open(row.answer, ownerOf(request)), isReplayed: true };

@@ -15,6 +15,8 @@ export type IdempotencyKeyStore = ReturnType<typeof createIdempotencyKeyStore>;
 
 export interface KeyRow {
   requestHash: string;
+  /** Null in rows of earlier releases, whose callers are not known. */
+  caller: string | null;
   answer: string | null;
 }
 
@@ -41,26 +43,27 @@ export const createIdempotencyKeyStore = (db: Database) => ({
    * @returns undefined where somebody else has it, or had it
    */
   async take(request: RepeatableRequest, { token, owner }: Pick<Claim, 'token' | 'owner'>) {
-    const { customerId, endpoint, keyHash, requestHash } = request;
+    const { customerId, endpoint, keyHash, caller, requestHash } = request;
     const isOld = sql`k.created_at < now() - ${KEPT_MS} * interval '1 ms'`;
     const [taken] = await db.rows<{ token: string; made: string | null; tries: number }>(sql`
-      insert into idempotency_keys as k (customer_id, endpoint, key_hash, request_hash, token, owner, lease_until)
-      values (${customerId}, ${endpoint}, ${keyHash}, ${requestHash}, ${token}::uuid, ${owner}::uuid, ${leaseEnd})
+      insert into idempotency_keys as k (customer_id, endpoint, key_hash, caller, request_hash, token, owner, lease_until)
+      values (${customerId}, ${endpoint}, ${keyHash}, ${caller}, ${requestHash}, ${token}::uuid, ${owner}::uuid, ${leaseEnd})
       on conflict (customer_id, endpoint, key_hash) do update set
-        request_hash = excluded.request_hash, owner = excluded.owner, lease_until = excluded.lease_until,
+        caller = excluded.caller, request_hash = excluded.request_hash, owner = excluded.owner, lease_until = excluded.lease_until,
         answer = null,
         token = case when ${isOld} then excluded.token else k.token end,
         made = case when ${isOld} then null else k.made end,
         tries = case when ${isOld} then 1 else k.tries + 1 end,
         created_at = case when ${isOld} then now() else k.created_at end
-      where ${isOld} or (k.answer is null and k.request_hash = excluded.request_hash and k.lease_until < clock_timestamp())
+      where ${isOld} or (k.answer is null and k.request_hash = excluded.request_hash
+        and coalesce(k.caller, excluded.caller) = excluded.caller and k.lease_until < clock_timestamp())
       returning token, made, tries`);
     return taken;
   },
 
   async find(request: RepeatableRequest): Promise<KeyRow | undefined> {
     const [row] = await db.rows<KeyRow>(sql`
-      select request_hash as "requestHash", answer from idempotency_keys where ${isOf(request)}`);
+      select request_hash as "requestHash", caller, answer from idempotency_keys where ${isOf(request)}`);
     return row;
   },
 
