@@ -121,7 +121,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       routers: [
         ...PAGES.map((path) => [path, compressed] as const),
         ['/api/v1/cp', proxy],
-        ['/mcp', mcpRouter({ routes, authenticate, baseUrl: config.BASE_URL, log })],
+        ['/mcp', mcpRouter({ routes, authenticate, audit, baseUrl: config.BASE_URL, log })],
         [QUESTION_PATH, recipientRouter({ destinations: services.destinations })],
         [LINK_PATH, linkRouter({ links: services.actionLinks, baseUrl: services.baseUrl })],
         ['/miniapps', miniappRouter({ miniapps: services.miniapps, baseUrl: config.BASE_URL })],

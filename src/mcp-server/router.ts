@@ -7,6 +7,7 @@ import type { Log } from '../platform/core/log.ts';
 import { Problem } from '../platform/core/problem.ts';
 import { urgently } from '../platform/db/client.ts';
 import type { Authenticate } from '../platform/http/app.ts';
+import type { AuditTrail } from '../platform/http/audit.ts';
 import type { Caller, Route } from '../platform/http/endpoint.ts';
 import type { McpServing } from './server.ts';
 import { servedTools } from './tools.ts';
@@ -14,14 +15,15 @@ import { servedTools } from './tools.ts';
 export interface McpServerOptions {
   routes: readonly Route[];
   authenticate: Authenticate;
+  audit: AuditTrail;
   /** The public address of the gateway, whose own pages may call. */
   baseUrl: string | undefined;
   log: Log;
 }
 
 /** Mount it at `/mcp` of the gateway. */
-export function mcpRouter({ routes, authenticate, baseUrl, log }: McpServerOptions): express.Router {
-  const tools = servedTools(routes);
+export function mcpRouter({ routes, authenticate, audit, baseUrl, log }: McpServerOptions): express.Router {
+  const tools = servedTools(routes, audit);
   // Where nobody speaks MCP its SDK is not loaded, which takes 20 MB.
   let serving: Promise<McpServing> | undefined;
   const router = express.Router({ caseSensitive: true });

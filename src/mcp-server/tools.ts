@@ -8,7 +8,16 @@ import { Problem } from '../platform/core/problem.ts';
 import { sha256 } from '../platform/core/crypto.ts';
 import { urgently } from '../platform/db/client.ts';
 import { forWorkspace } from '../platform/fairness/workspace-context.ts';
-import { demandOpen, type Caller, type Endpoint, type EndpointRequest, type Route } from '../platform/http/endpoint.ts';
+import { demand } from '../platform/core/rights.ts';
+import { withAudit, type AuditTrail } from '../platform/http/audit.ts';
+import {
+  demandOpen,
+  rightsAskedBy,
+  type Caller,
+  type Endpoint,
+  type EndpointRequest,
+  type Route,
+} from '../platform/http/endpoint.ts';
 import { parseRequest } from '../platform/http/validate.ts';
 
 interface Exposed {
@@ -102,7 +111,7 @@ export interface ServedTool {
   call(caller: Caller, args: JsonSchema): Promise<JsonSchema>;
 }
 
-export const servedTools = (routes: readonly Route[]): ServedTool[] =>
+export const servedTools = (routes: readonly Route[], audit: AuditTrail): ServedTool[] =>
   EXPOSED.map(({ name, endpoint: id, description, hidden = [] }) => {
     const route = routes.find(({ endpoint }) => endpoint.id === id);
     if (!route) throw new Error(`the tool ${name} is of an endpoint that does not exist: ${id}`);
@@ -120,10 +129,11 @@ export const servedTools = (routes: readonly Route[]): ServedTool[] =>
       annotations,
       inputSchema: inputSchemaOf(endpoint, hidden),
       async call(caller, args) {
+        for (const right of rightsAskedBy(endpoint)) demand(caller, right);
         demandOpen(endpoint, caller);
-        const given = parseRequest(endpoint, partsOf(endpoint, args));
+        const asked = requestOf(endpoint, caller, parseRequest(endpoint, partsOf(endpoint, args)));
         const result = await urgently(() =>
-          forWorkspace(caller.customerId, () => handler(requestOf(endpoint, caller, given))),
+          forWorkspace(caller.customerId, () => withAudit(audit, route, asked, () => handler(asked))),
         );
         return (endpoint.reply as z.ZodType).parse(result) as JsonSchema;
       },
