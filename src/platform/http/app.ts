@@ -185,9 +185,11 @@ const answer =
       return;
     }
     const result = await work();
-    if (stream || isStreamReply(endpoint.reply))
-      await sendStream(request, response, streamFor(caller, result as EventStream), admit);
-    else await send(endpoint, { request, response }, result, caller);
+    if (stream || isStreamReply(endpoint.reply)) {
+      let current = caller;
+      const events = streamFor(() => current, result as EventStream);
+      await sendStream(request, response, events, admit, (admitted) => void (current = admitted as Caller));
+    } else await send(endpoint, { request, response }, result, caller);
   };
 
 /** JSON stands first, so that a caller that accepts everything gets the ordinary reply. */

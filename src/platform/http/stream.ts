@@ -48,6 +48,8 @@ export type StreamSender = ReturnType<typeof createStreamSender>;
 
 interface Open {
   admit: () => Promise<unknown>;
+  /** Is told what `admit` of any stream of the credential gave. */
+  admitted: (caller: unknown) => void;
   end: () => void;
 }
 
@@ -70,10 +72,13 @@ export function createStreamSender({ heartbeatMs = HEARTBEAT_MS, admissionMs = A
     isChecking = true;
     for (const streams of [...byCredential.values()]) {
       const [one] = streams;
-      await one?.admit().catch((error: unknown) => {
+      try {
+        const caller = await one?.admit();
+        for (const stream of streams) stream.admitted(caller);
+      } catch (error) {
         // Any other error says nothing about the session: nobody's session has ended because the database is away.
         if (error instanceof Problem) for (const stream of streams) stream.end();
-      });
+      }
     }
     isChecking = false;
   }
@@ -92,13 +97,20 @@ export function createStreamSender({ heartbeatMs = HEARTBEAT_MS, admissionMs = A
   }
 
   /** Resolves when the stream has ended, whoever ended it. */
-  return async (request: Request, response: Response, stream: EventStream, admit: () => Promise<unknown>) => {
+  return async (
+    request: Request,
+    response: Response,
+    stream: EventStream,
+    admit: () => Promise<unknown>,
+    admitted: (caller: unknown) => void = () => {},
+  ) => {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     if (response.destroyed) gone.abort();
     const credential = sha256(`${request.get(SESSION_HEADER)} ${request.get('authorization')}`);
     const unwatch = watch(credential, {
       admit,
+      admitted,
       end() {
         if (!gone.signal.aborted) response.end(endFrame('signed_out'));
         gone.abort();

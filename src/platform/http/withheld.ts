@@ -15,10 +15,11 @@ export const jsonFor = (caller: Caller, reply: unknown): string => {
   return can(caller, 'workspace.change') ? json : withheld(json);
 };
 
-/** The same for events. Pieces are of whole events, so that no address is cut in two. */
-export const streamFor = (caller: Caller, stream: EventStream): EventStream =>
-  can(caller, 'workspace.change')
-    ? stream
-    : async function* (gone) {
-        for await (const piece of stream(gone)) yield withheld(piece);
-      };
+/**
+ * The same for events. Pieces are of whole events, so that no address is cut in two.
+ * @param current gives the caller as last looked at, because a stream may outlast what its caller may see
+ */
+export const streamFor = (current: () => Caller, stream: EventStream): EventStream =>
+  async function* (gone) {
+    for await (const piece of stream(gone)) yield can(current(), 'workspace.change') ? piece : withheld(piece);
+  };
