@@ -56,6 +56,7 @@ const listKeys = (options: ListOptions) =>
         { title: 'ID', value: (row) => row.id, align: 'right' },
         { title: 'NAME', value: (row) => row.name },
         { title: 'PREFIX', value: (row) => row.key_prefix },
+        { title: 'MADE BY', value: (row) => row.made_by ?? '-' },
         { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
         { title: 'LAST USED (UTC)', value: (row) => shortTime(row.last_used_at) },
         {

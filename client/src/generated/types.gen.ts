@@ -1511,6 +1511,10 @@ export type ApiKey = {
      */
     last_used_at: string | null;
     revoked_at: string | null;
+    /**
+     * Who made it. It is revoked with the removal of this person; null where it is not known
+     */
+    made_by: string | null;
 };
 
 export type CreatedApiKey = {

@@ -3,8 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 import {
   can,
   demand,
+  keyStanding,
   NO_STANDING,
   OPERATOR_STANDING,
+  RIGHT_NAMES,
+  rightsOf,
+  ROLES,
   SESSION_ROLES,
   standingIn,
   type Right,
@@ -103,4 +107,20 @@ test('lint refuses decisions beside the table', async () => {
   expect(await brokenRules([`can(text as never, 'workspace.destroy')`], 'src/resources/things/service.ts')).toEqual([
     [],
   ]);
+});
+
+// Guards against: a credential that keeps a right which its maker has lost. Generated over every role and every right.
+test('a key and a deploy token have no right that their maker has not', () => {
+  for (const role of ROLES) {
+    const maker = of(standingIn('internal', role, stamped));
+    const made = [keyStanding(role), standingIn('internal', 'deployer', { ...stamped, makerRole: role })];
+    for (const right of RIGHT_NAMES) {
+      for (const standing of made)
+        expect([role, right, can(of(standing), right) && !can(maker, right)]).toContain(false);
+    }
+  }
+  const keys = ROLES.map((role) => rightsOf(of(keyStanding(role))).join(' '));
+  expect(keys).toEqual([...Array<string>(3).fill('workspace.look workspace.change'), 'workspace.look']);
+  const tokens = ROLES.map((role) => rightsOf(of(standingIn('acc_a', 'deployer', { makerRole: role }))).join(' '));
+  expect(tokens).toEqual([...Array<string>(3).fill('manifests.read manifests.apply'), 'manifests.read']);
 });

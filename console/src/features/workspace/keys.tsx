@@ -20,6 +20,7 @@ export function Keys({ id }: { id: string | undefined }) {
       columns={[
         { name: 'Name', cell: ({ name }) => name },
         { name: 'Begins with', cell: (row) => <code>{row.key_prefix}…</code> },
+        { name: 'Made by', cell: (row) => row.made_by ?? 'unknown' },
         { name: 'State', cell: (row) => <Status status={row.revoked_at ? 'disabled' : 'ok'} /> },
         { name: 'Last used', cell: (row) => (row.last_used_at ? <Time at={row.last_used_at} /> : 'never') },
         { name: 'Made', cell: (row) => <Time at={row.created_at} />, isRight: true },
@@ -31,6 +32,7 @@ export function Keys({ id }: { id: string | undefined }) {
             <Facts
               facts={[
                 ['Begins with', row.key_prefix],
+                ['Made by', row.made_by ?? 'unknown'],
                 ['Made', <Time key="made" at={row.created_at} isAbsolute />],
                 row.revoked_at && ['Revoked', <Time key="revoked" at={row.revoked_at} isAbsolute />],
               ]}
