@@ -183,6 +183,18 @@ describe.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('somebody %s', (
   });
 });
 
+// Guards against: a key whose row is committed right after its maker's removal, by a request that was let in before.
+test('keys and deploy tokens of a removed maker are refused at use', async () => {
+  const { workspace, id } = await joined();
+  const { 'an API key': key, 'a deploy token': token } = await held(workspace);
+  await CHANGES.removed.of(workspace, id);
+  const { customerId } = workspace.caller;
+  await service.runtime.db.rows(sql`update api_keys set revoked_at = null where customer_id = ${customerId}`);
+  await service.runtime.db.rows(sql`update deploy_tokens set revoked_at = null where customer_id = ${customerId}`);
+  expect((await call(`${key!.address}/v1/agents`, 'GET', key!.headers)).status).toBe(401);
+  expect((await call(`${token!.address}/v1/manifests`, 'GET', token!.headers)).status).toBe(401);
+});
+
 // Guards: what was taken with a removal does not come back with the person.
 test('keys and deploy tokens stay revoked when their maker is taken in again', async () => {
   const { workspace, id } = await joined();
