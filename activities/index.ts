@@ -1,7 +1,6 @@
 /** Everything that a workflow may ask of the world. */
 import { createExportActivities, type ExportDependencies } from './exports.ts';
 import { createHousekeepingActivities, type HousekeepingDependencies } from './housekeeping.ts';
-import { createImportActivities, type ImportDependencies } from './imports.ts';
 import { createIntegrationActivities, type IntegrationDependencies } from './integrations.ts';
 import { createMeteringActivities, type MeteringDependencies } from './metering.ts';
 import { createOutputActivities, type OutputDependencies } from './output-deliveries.ts';
@@ -27,7 +26,6 @@ export interface ActivityDependencies {
   integrations: IntegrationDependencies;
   workspaces: WorkspaceDependencies;
   exports: ExportDependencies;
-  imports: ImportDependencies;
   retention: RetentionDependencies;
   metering: MeteringDependencies;
 }
@@ -44,7 +42,6 @@ export const createActivities = (needs: ActivityDependencies) => ({
   ...createIntegrationActivities(needs.integrations),
   ...createWorkspaceActivities(needs.workspaces),
   ...createExportActivities(needs.exports),
-  ...createImportActivities(needs.imports),
   ...createRetentionActivities(needs.retention),
   ...createMeteringActivities(needs.metering),
 });

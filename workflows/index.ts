@@ -3,7 +3,6 @@ export { agentRun } from './run/workflow.ts';
 export { exportWorkspace } from './export/workflow.ts';
 export { housekeeper } from './housekeeper/workflow.ts';
 export { housekeeping } from './housekeeping/workflow.ts';
-export { importWorkspace } from './import/workflow.ts';
 export { integrationHealth } from './integration-health/workflow.ts';
 export { metering } from './metering/workflow.ts';
 export { outputDelivery } from './output-delivery/workflow.ts';

@@ -7,7 +7,6 @@ import { PLANS } from '../resources/workspaces/model.ts';
 import { explainProblem, openService, ServiceProblem } from './client.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { CliError, oneLine, paint, print, printJson, shortTime } from './output.ts';
-import { addImportCommands } from './workspace-imports.ts';
 import { addExportCommands, exportWorkspace } from './workspace-exports.ts';
 
 interface Output {
@@ -60,7 +59,6 @@ export function addWorkspaceCommands(program: Command): void {
     .option('-m, --message <text>', 'why it failed, for people')
     .action(setState);
   addExportCommands(workspaces);
-  addImportCommands(workspaces);
   workspaces.addHelpText(
     'after',
     '\nExamples:\n  aos workspaces create acc_acme --plan pro_hosted\n  aos workspaces set-state acc_acme failed --code disk -m "The disk is full"\n  aos workspaces delete acc_acme --yes',

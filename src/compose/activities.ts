@@ -65,11 +65,7 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
         startProjects: services.projects.startLost,
         startWebhooks: webhooks.startDue,
         startOutputs: destinations.startDue,
-        startWorkspaces: oneAfterAnother(
-          services.workspaces.startLost,
-          services.exports.startLost,
-          services.imports.startLost,
-        ),
+        startWorkspaces: oneAfterAnother(services.workspaces.startLost, services.exports.startLost),
         settleRuns: services.settleRuns(startFollowing),
         settleProjects: services.settleProjects,
         settleWorkspaces: oneAfterAnother(services.workspaces.settleLost, services.exports.removeExpired),
@@ -85,7 +81,6 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
     integrations: { checkCredentials: services.checkCredentials },
     workspaces: { ...services.teardown, store: stores.workspaces, files, log },
     exports: { ...services.packing, files, log },
-    imports: { ...services.bringing, files, log },
     retention: { enforceRetention: services.retention.sweep },
     metering: { metering: services.metering, settings: config },
   });

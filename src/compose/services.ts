@@ -4,7 +4,6 @@ import { composeAccess } from './access.ts';
 import { composeBilling } from './billing.ts';
 import { composeDeliveries } from './deliveries.ts';
 import { composeExports } from './exports.ts';
-import { composeImports } from './imports.ts';
 import { composeInbox } from './inbox.ts';
 import { composeIntegrations } from './integrations.ts';
 import { composeKnowledge } from './knowledge.ts';
@@ -56,7 +55,6 @@ export function createServices(runtime: Runtime) {
     ...pipelines,
     ...manifests,
     ...composeExports(runtime, platform, access, manifests),
-    ...composeImports(runtime, platform, access, knowledge, manifests),
     ...composeWorkspaces(runtime, platform, access, billing, projects, runs, triggers),
     ...composeOperations(runtime, platform),
     ...triggers,

@@ -15,7 +15,6 @@ import { eventRoutes } from './events/routes.ts';
 import { exportRoutes } from './exports/routes.ts';
 import { flagRoutes } from './feature-flags/routes.ts';
 import { heartbeatRoutes } from './heartbeats/routes.ts';
-import { importRoutes } from './imports/routes.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { liveRoutes } from './live/routes.ts';
@@ -43,7 +42,6 @@ const declaredRoutes = (services: Services): readonly Route[] => [
   ...sessionRoutes(services),
   ...workspaceRoutes(services),
   ...exportRoutes(services),
-  ...importRoutes(services),
   ...apiKeyRoutes(services),
   ...deployTokenRoutes(services),
   ...billingRoutes(services),

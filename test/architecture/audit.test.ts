@@ -14,8 +14,6 @@ const NO_CONFIGURATION: readonly RegExp[] = [
   /^manifests\.plan$/,
   // Their signature is the provider's, and their record the ledger.
   /^billing\.webhook$/,
-  // A piece of what was announced, which is recorded.
-  /^imports\.sendPart$/,
 ];
 
 // Guards: every change leaves a row in the audit log. An endpoint is recorded unless it says otherwise, and those that

@@ -18,8 +18,6 @@ const LOCAL = [
   ...['start', 'demo', 'doctor', 'completion', 'session', 'backup', 'restore', 'secrets rotate'],
   ...['deployments list', 'deployments set-current', 'deployments ramp'],
   ...['memory re-embed', 'workspaces set-state', 'logout'],
-  // It looks into the archive first.
-  'workspaces import',
 ];
 
 const leaves = leavesOf();

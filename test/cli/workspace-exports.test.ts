@@ -1,4 +1,4 @@
-/** `aos workspaces export` and `import` as an owner uses them: real processes against the real service. */
+/** `aos workspaces export` as an owner uses it: real processes against the real service. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -62,27 +62,6 @@ test('goes on with a download that broke off', async () => {
   expect(await again()).toMatchObject({ code: 1, stderr: expect.stringContaining('download it again') });
   expect(await readdir(folder)).not.toContain('other.tar.gz.part');
   expect((await again()).code).toBe(0);
-});
-
-// Guards: what was taken out is brought into another workspace, by one command and a code, and the command says what is left to do.
-test('brings an archive into another workspace', async () => {
-  const copy = await service.tenant('acc_copy');
-  const aosThere = (...args: string[]) =>
-    runCli(['workspaces', ...args], { DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: copy.session });
-  const { stderr } = await aosThere('import', 'acc_copy', file());
-  const challenge = present(/--challenge=(\S+)/.exec(stderr)?.[1]);
-  const done = await aosThere('import', 'acc_copy', file(), `--challenge=${challenge}`, `--code=${codeOf(challenge)}`);
-  expect(done).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^\d+ things of acc_shop as of [\s\S]*runs: 1\n/),
-  });
-  expect(done.stdout).toContain('another workspace here has its ids');
-  expect(jsonOf(await aosThere('imports', 'acc_copy', '--json')).data[0]).toMatchObject({ status: 'done' });
-  expect((await copy.cp('GET', '/v1/runs')).body.data).toHaveLength(1);
-  expect(await aosThere('import', 'acc_copy', join(folder, 'nowhere'))).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('there is no file'),
-  });
 });
 
 // Guards: the end of a workspace offers everything first; and gives it, where that is asked for.

@@ -11,9 +11,6 @@ import { newRunId } from '../../src/platform/core/ids.ts';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import { conversationOf, runWorkflowId } from '../../src/resources/runs/model.ts';
 import { exportWorkflowId } from '../../src/resources/exports/model.ts';
-import { importWorkflowId } from '../../src/resources/imports/model.ts';
-import { download } from '../resources/exports/download.ts';
-import { begin as beginImport } from '../resources/imports/bring.ts';
 import { makeExport } from '../support/fixtures/belongings.ts';
 import { checkWorkflowId } from '../../src/resources/integrations/model.ts';
 import { rhythmSignal } from '../../workflows/housekeeper/messages.ts';
@@ -235,7 +232,6 @@ async function exports(scene: Scene): Promise<void> {
   const nameOf = (exportId: string) => exportWorkflowId({ customerId, exportId });
   const exportId = await makeExport(tenant);
   await keep('export-made', nameOf(exportId));
-  await imports(scene, await download(service, tenant, exportId));
   const { files } = service.services;
   const { put } = files;
   let isCut = false;
@@ -247,17 +243,6 @@ async function exports(scene: Scene): Promise<void> {
   isCut = true;
   await keep('export-cancelled', handle.workflowId);
   files.put = put;
-}
-
-/** An archive that is brought, and one that is damaged. */
-async function imports({ service, tenant, keep }: Scene, archive: Buffer): Promise<void> {
-  const nameOf = (importId: string) => importWorkflowId({ customerId: tenant.caller.customerId, importId });
-  await keep('import-done', nameOf(await beginImport(tenant, archive)));
-  await eventually(async () => {
-    const open = await service.services.bringing.store.isUnderWay(tenant.caller.customerId);
-    if (open) throw new Error('it is still under way');
-  });
-  await keep('import-failed', nameOf(await beginImport(tenant, archive, 'a'.repeat(64))));
 }
 
 /** A service, and what its workflows leave. */

@@ -103,8 +103,6 @@ describe('there is a history', () => {
     ['output-exhausted', 'WORKFLOW_EXECUTION_FAILED'],
     ['output-dropped', 'WORKFLOW_EXECUTION_CANCELED'],
     ['export-made', 'WORKFLOW_EXECUTION_COMPLETED'],
-    ['import-done', 'WORKFLOW_EXECUTION_COMPLETED'],
-    ['import-failed', 'WORKFLOW_EXECUTION_FAILED'],
     ['export-cancelled', 'WORKFLOW_EXECUTION_CANCEL_REQUESTED'],
     ['workspace-provisioning-failed', 'WORKFLOW_EXECUTION_FAILED'],
     ['workspace-provisioning-cancelled', 'WORKFLOW_EXECUTION_CANCEL_REQUESTED'],

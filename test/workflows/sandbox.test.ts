@@ -29,7 +29,6 @@ describe('the bundle', () => {
         'exportWorkspace',
         'housekeeper',
         'housekeeping',
-        'importWorkspace',
         'integrationHealth',
         'metering',
         'outputDelivery',

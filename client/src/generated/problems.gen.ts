@@ -239,10 +239,6 @@ export const PROBLEMS = {
   "export_not_ready": {
     "status": 409
   },
-  "import_under_way": {
-    "status": 409,
-    "detail": "import_under_way: an archive is being brought into the workspace already"
-  },
   "import_not_open": {
     "status": 409
   },

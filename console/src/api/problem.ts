@@ -40,8 +40,6 @@ const WORDS: Record<string, string> = {
   run_not_in_flight: 'The run has ended already, so there is nothing to cancel.',
   internal_error: 'Something failed in the service. Nothing was changed, as far as it can tell; it is in its log.',
   export_under_way: 'An archive of this workspace is being made already: wait for it, or stop it.',
-  import_under_way:
-    'Another archive is being brought into this workspace, or waits for the rest of its upload: go on with that one, or stop it.',
   foreign_origin: 'The request came from another address than the service knows as its own: check BASE_URL.',
 };
 

@@ -5,7 +5,6 @@ import { Billing } from '../features/workspace/billing.tsx';
 import { Customers } from '../features/workspace/customers.tsx';
 import { Exports, mayExport } from '../features/workspace/exports.tsx';
 import { DeployTokens, FromFiles } from '../features/workspace/files.tsx';
-import { Imports, mayImport } from '../features/workspace/imports.tsx';
 import { Integrations } from '../features/workspace/integrations.tsx';
 import { Keys } from '../features/workspace/keys.tsx';
 import { Members } from '../features/workspace/members.tsx';
@@ -32,9 +31,6 @@ export function WorkspacePage() {
         { tab: 'audit', label: 'Audit log', view: ({ id }) => <AuditLog id={id} /> },
         ...(mayExport(rights)
           ? [{ tab: 'exports', label: 'Exports', view: ({ id }: SectionSearch) => <Exports id={id} /> }]
-          : []),
-        ...(mayImport(rights)
-          ? [{ tab: 'imports', label: 'Imports', view: ({ id }: SectionSearch) => <Imports id={id} /> }]
           : []),
         { tab: 'workspaces', label: isOperator ? 'Workspaces' : 'About', view: ({ id }) => <Workspaces id={id} /> },
         ...(isOperator

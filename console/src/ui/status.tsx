@@ -33,8 +33,6 @@ const LOOKS: Record<string, Look> = {
   delivered: { tone: 'good', icon: 'check', word: 'Delivered' },
   healthy: { tone: 'good', icon: 'check', word: 'Healthy' },
   ok: { tone: 'good', icon: 'check', word: 'OK' },
-  uploading: { tone: 'busy', icon: 'spinner', word: 'Uploading' },
-  done: { tone: 'good', icon: 'check', word: 'Done' },
   ready: { tone: 'good', icon: 'check', word: 'Ready' },
   failing: { tone: 'bad', icon: 'warning', word: 'Failing' },
   exhausted: { tone: 'bad', icon: 'cross', word: 'Given up' },

@@ -63,8 +63,6 @@ const RIGHTS = {
   'workspace.destroy': { roles: MANAGERS, refusal: 'admin_required' },
   /** This right takes everything out of the workspace. */
   'workspace.export': { roles: ['owner'], refusal: 'owner_required' },
-  /** This right brings an archive into the workspace. */
-  'workspace.import': { roles: ['owner'], refusal: 'owner_required' },
   /** With this right a plan counts although nobody has paid for it. */
   'plans.grant': { roles: MANAGERS, operating: true, refusal: 'internal_only' },
   'members.reach-any': { roles: MANAGERS, operating: true, stamped: true, refusal: 'not_found' },

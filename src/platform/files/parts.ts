@@ -11,7 +11,7 @@ import type { FileStore } from './files.ts';
 /** The store is told this type, because nobody is served from there. */
 const OPAQUE = 'application/octet-stream';
 
-export const partKey = (folder: string, part: number): string => `${folder}/${String(part).padStart(6, '0')}`;
+const partKey = (folder: string, part: number): string => `${folder}/${String(part).padStart(6, '0')}`;
 
 export interface PartsWriter {
   sink: Writable;

@@ -7,8 +7,6 @@ declare module 'tar-stream' {
     size?: number;
     mode?: number;
     mtime?: Date;
-    type?: string | null;
-    linkname?: string;
   }
 
   interface Pack extends Readable {

@@ -111,13 +111,6 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
       return { data, meta: { total: data.length } };
     },
 
-    /** @returns whether the workspace itself has made one of this name */
-    async has(customerId: string, kind: ManifestKind, content: Content): Promise<boolean> {
-      const { nameField, known } = kindOf(kind);
-      const name = String(content[nameField]);
-      return (await known(customerId, new Set([name]))).some((one) => one.name === name);
-    },
-
     /** What came from files, and whether somebody has changed it by hand since. */
     async deployed(customerId: string) {
       const origins = await store.origins(customerId);

@@ -32,7 +32,6 @@ export const FATES: Readonly<Record<string, Fate>> = {
 
   // The archives themselves go with the files.
   workspace_exports: { goes: 'destroyed' },
-  workspace_imports: { goes: 'destroyed' },
 
   webhook_deliveries: { goes: 'before made again' },
   webhook_delivery_attempts: { goesWith: 'webhook_deliveries' },

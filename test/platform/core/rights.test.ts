@@ -35,7 +35,6 @@ const WHO: Record<Right, string> = {
   'workspace.create-again': 'owner admin',
   'workspace.destroy': 'owner admin',
   'workspace.export': 'owner',
-  'workspace.import': 'owner',
   'plans.grant': 'operating:owner operating:admin',
   'members.reach-any': 'operating:stamped:owner operating:stamped:admin',
   'members.appoint-owners': 'owner',

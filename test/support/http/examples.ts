@@ -12,9 +12,6 @@ const workspace = ({ workspaceId }: Belongings) => ({ params: { identity_workspa
 const exported = ({ workspaceId, exportId }: Belongings) => ({
   params: { identity_workspace_id: workspaceId, export_id: exportId },
 });
-const imported = ({ workspaceId, importId }: Belongings) => ({
-  params: { identity_workspace_id: workspaceId, import_id: importId },
-});
 const agent: Example = ({ agentSlug }) => ({ params: { slug: agentSlug } });
 const run: Example = ({ runId }) => ({ params: { run_id: runId } });
 const memberOf = ({ workspaceId, memberId }: Belongings) => ({ id: workspaceId, member_id: memberId });
@@ -74,15 +71,6 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'exports.get': exported,
   'exports.download': exported,
   'exports.remove': exported,
-  'imports.create': (of) => ({ ...workspace(of), body: { size_bytes: 1, sha256: 'a'.repeat(64) } }),
-  'imports.list': workspace,
-  'imports.get': imported,
-  'imports.sendPart': ({ workspaceId, importId }) => ({
-    params: { identity_workspace_id: workspaceId, import_id: importId, part: 0 },
-    file: new Uint8Array([1]),
-  }),
-  'imports.start': imported,
-  'imports.remove': imported,
 
   'api-keys.create': () => ({ body: { name: 'another' } }),
   'api-keys.revoke': ({ apiKeyId }) => ({ params: { id: apiKeyId } }),

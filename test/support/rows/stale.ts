@@ -20,7 +20,7 @@ const LOCKED = 'an earlier statement of the transaction has locked the project, 
 const ALLOWED: readonly { file: string; tables: readonly string[]; why: string }[] = [
   {
     file: 'src/platform/db/in-turn.ts',
-    tables: ['runs', 'projects', 'webhook_deliveries', 'output_deliveries', 'workspace_exports', 'workspace_imports'],
+    tables: ['runs', 'projects', 'webhook_deliveries', 'output_deliveries', 'workspace_exports'],
     why: 'what was taken is known from what was written; the rest says only where the next turn begins',
   },
   {

@@ -262,7 +262,7 @@ function viewers(
   inPlace: (session: string) => Record<string, string>,
 ): WrongCredential[] {
   if (method === 'get' && right !== 'workspace.change') return [];
-  const asked = right === 'workspace.export' || right === 'workspace.import' ? NOT_OWNER : NOT_ADMIN;
+  const asked = right === 'workspace.export' ? NOT_OWNER : NOT_ADMIN;
   const expected = right && right !== 'workspace.change' && !isEnough(right) ? asked : ONLY_LOOKS;
   return [{ name: 'a viewer', headers: inPlace(viewerOf(material)), expected }];
 }

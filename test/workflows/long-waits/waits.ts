@@ -19,7 +19,6 @@ export const WAITS: Record<keyof typeof workflows, Shown> = {
   outputDelivery: ['delivery'],
   provisionWorkspace: ['provisioning'],
   destroyWorkspace: ['destruction'],
-  importWorkspace: 'activities that work all the time they take, and say so every second',
   exportWorkspace: 'an activity that works all the time it takes, and says so every second',
   housekeeper: ['rounds'],
   housekeeping:

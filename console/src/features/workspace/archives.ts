@@ -18,12 +18,6 @@ const WORDS: Readonly<Record<string, string>> = {
   manifests: 'agents, workflows and what belongs to them',
 };
 
-/** @param table is one of the database, or a group of files beside them */
-export const wordsOf = (table: string): string => WORDS[table] ?? table.replaceAll('_', ' ');
-
-/** @returns what there is of each, for people */
+/** Returns the number of rows of each table, under the table's name for people. */
 export const countsOf = (counts: Readonly<Record<string, number>>): [string, string][] =>
-  Object.entries(counts).map(([table, n]) => [wordsOf(table), count(n)]);
-
-export const sumOf = (counts: Readonly<Record<string, number>>): number =>
-  Object.values(counts).reduce((sum, n) => sum + n, 0);
+  Object.entries(counts).map(([table, n]) => [WORDS[table] ?? table.replaceAll('_', ' '), count(n)]);

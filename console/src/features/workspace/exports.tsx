@@ -1,10 +1,9 @@
-/** Shows the archives of the workspace, and makes another one: everything that it has, to be kept or brought elsewhere. */
+/** Shows the archives of the workspace, and makes another one: everything that it has, to be kept. */
 import { del, post } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import type { WorkspaceExport } from '../../api/types.ts';
 import { Acts } from '../../ui/acts.tsx';
 import { buttonClass } from '../../ui/button.tsx';
-import { Command } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { bytes, plural } from '../../ui/figures.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -49,7 +48,7 @@ export function Exports({ id }: { id: string | undefined }) {
       pane={(row) => ({ title: row.filename ?? 'Archive', body: <View row={row} path={`${pathOf(own)}/${row.id}`} /> })}
       empty={{
         title: 'No archive yet',
-        text: 'An archive has everything of the workspace in one file, but secrets: to keep it, or to bring it into another deployment. A code is mailed to you to confirm it, and it can be downloaded for a week.',
+        text: 'An archive has everything of the workspace in one file, but secrets. Keep it, or read it with other programs. A code is mailed to you to confirm it, and it can be downloaded for a week.',
         aos: `npx aos workspaces export ${own}`,
       }}
       aos={`npx aos workspaces exports ${own}`}
@@ -154,8 +153,7 @@ const Uses = () => (
     <h3 className="font-semibold">What to do with it</h3>
     <p>
       Keep it where it is safe: it has all that people and agents wrote. Its README.txt says what is where; nothing but
-      tar and a text editor is needed. To bring it into another deployment, open <b>Imports</b> there, as an owner, or:
+      tar and a text editor is needed.
     </p>
-    <Command label="aos command" text="npx aos workspaces import acc_there ARCHIVE.tar.gz" />
   </section>
 );

@@ -21,13 +21,13 @@ export interface Brought {
   /** The rows of a workspace, as `t`; all with its `customer_id` where it is not said. */
   from?: (customerId: string) => SQL;
   file?: FileOf;
-  /** By which an index has the rows of a workspace: whoever brings them elsewhere numbers them anew, in this order. */
+  /** Rows are written in the order of these columns, by which an index has the rows of a workspace. */
   order?: string;
 }
 
 export type Content = Brought | { left: string };
 
-const ELSEWHERE = 'a place of this deployment, which an import makes anew';
+const STORAGE_KEY = 'a key in the file storage of this deployment';
 const SECRET = 'a secret, or what one can be guessed by';
 const TENANT = { customer_id: 'it is the same in every row, and the manifest says it' };
 
@@ -45,7 +45,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   },
   agent_settings: {
     columns: 'slug model default_model selection_mode reasoning resolver_enforce voice updated_at',
-    without: { ...TENANT, avatar_file: ELSEWHERE },
+    without: { ...TENANT, avatar_file: STORAGE_KEY },
     file: { key: 'avatar_file', row: 'slug' },
   },
   templates: {
@@ -141,12 +141,12 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   },
   run_artifacts: {
     columns: 'id run_id call_id agent filename content_type size_bytes sha256 created_at',
-    without: { ...TENANT, file_key: ELSEWHERE },
+    without: { ...TENANT, file_key: STORAGE_KEY },
     file: { key: 'file_key', row: 'id' },
   },
   attachments: {
     columns: 'id owner_kind owner_id filename content_type size_bytes sha256 reading created_at',
-    without: { ...TENANT, file_key: ELSEWHERE },
+    without: { ...TENANT, file_key: STORAGE_KEY },
     file: { key: 'file_key', row: 'id' },
   },
   miniapp_pages: {
@@ -250,7 +250,6 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
 
   workspaces: { left: 'the manifest says what the workspace is, with credentials in its config masked' },
   workspace_exports: { left: 'archives like this one' },
-  workspace_imports: { left: 'what was brought is among the rows' },
   former_members: { left: 'people who are to be let in nowhere' },
   member_subjects: { left: 'names of people at the identity provider of this deployment' },
   action_links: { left: 'links that decide without a session' },
