@@ -61,8 +61,9 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const routes = allRoutes(services).map((route) => whereThereIsRoom(route, services.disk));
   const audit = services.audit.trail;
   const controlPlaneRoutes = routesOf('control-plane', routes);
+  const { pageKeys } = services;
   const onceOnly = config.EXTENSIONS.has('idempotency') ? services.onceOnly : undefined;
-  const controlPlane = createSurface({ routes: controlPlaneRoutes, authenticate, audit, onceOnly });
+  const controlPlane = createSurface({ routes: controlPlaneRoutes, authenticate, audit, onceOnly, pageKeys });
   const ready = async () => {
     await orAfter(READY_MS, db.rows(sql`select 1`), () => {
       throw new Error(`the database does not answer within ${READY_MS} ms`);
@@ -111,7 +112,8 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       forward,
       onRefused: () => services.meters.refusedCredentials.inc({ credential: 'session', reason: 'auth_required' }),
     });
-    const publicSurface = createSurface({ routes: routesOf('public', routes), authenticate, audit, onceOnly });
+    const publicRoutes = routesOf('public', routes);
+    const publicSurface = createSurface({ routes: publicRoutes, authenticate, audit, onceOnly, pageKeys });
     const listener = await listen({
       port: config.PORT,
       log,
@@ -121,7 +123,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       routers: [
         ...PAGES.map((path) => [path, compressed] as const),
         ['/api/v1/cp', proxy],
-        ['/mcp', mcpRouter({ routes, authenticate, audit, baseUrl: config.BASE_URL, log })],
+        ['/mcp', mcpRouter({ routes, authenticate, audit, baseUrl: config.BASE_URL, log, pageKeys })],
         [QUESTION_PATH, recipientRouter({ destinations: services.destinations })],
         [LINK_PATH, linkRouter({ links: services.actionLinks, baseUrl: services.baseUrl })],
         ['/miniapps', miniappRouter({ miniapps: services.miniapps, baseUrl: config.BASE_URL })],

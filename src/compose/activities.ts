@@ -3,10 +3,11 @@ import { createActivities, type Activities } from '../../activities/index.ts';
 import type { AfterRun } from '../resources/runs/store/turns.ts';
 import { tidyWorkflowList } from '../housekeeper.ts';
 import type { Runtime } from '../runtime.ts';
+import { actionsWithPageKeys, webhooksWithPageKeys } from './page-keys.ts';
 import type { Services } from './services.ts';
 
 export function composeActivities({ config, log, temporal }: Runtime, services: Services): Activities {
-  const { stores, engine, egress, files, places, runs, webhooks, destinations } = services;
+  const { stores, engine, egress, files, pageKeys, places, runs, webhooks, destinations } = services;
   const { startRecorded: startDeliveries } = webhooks;
   const startFollowing = async ({ deliveries, nextRunId }: AfterRun): Promise<void> => {
     if (deliveries.length > 0) await startDeliveries(deliveries);
@@ -39,7 +40,12 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
       files,
     },
     runs: { runs: stores.runs, agents: stores.agents, startFollowing },
-    projects: { projects: engine, fetch: egress.fetch, startDeliveries, startOutputs: destinations.startRecorded },
+    projects: {
+      projects: actionsWithPageKeys(engine, pageKeys),
+      fetch: egress.fetch,
+      startDeliveries,
+      startOutputs: destinations.startRecorded,
+    },
     scheduledJobs: {
       runs: stores.runs,
       jobs: stores.jobs,
@@ -48,7 +54,7 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
       log,
     },
     webhooks: {
-      store: stores.webhooks,
+      store: webhooksWithPageKeys(stores.webhooks, pageKeys),
       secretBox: services.secretBox,
       fetch: egress.fetch,
       places,

@@ -17,13 +17,14 @@ import { createWebhookStore } from '../resources/webhook-subscriptions/store/ind
 import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Inbox } from './inbox.ts';
+import { deliverWithPageKeys } from './page-keys.ts';
 import type { Platform } from './platform.ts';
 
 export type Deliveries = ReturnType<typeof composeDeliveries>;
 
 export function composeDeliveries(
   { config, log, db, temporal }: Runtime,
-  { baseUrl, egress, mailer, meters, secretBox }: Platform,
+  { baseUrl, egress, mailer, meters, pageKeys, secretBox }: Platform,
   { members: { recordOwner }, stores: { members, workspaces } }: Access,
   { notices }: Inbox,
 ) {
@@ -39,7 +40,7 @@ export function composeDeliveries(
     mailsPerDay: config.OUTPUT_MAILS_PER_DAY,
     log,
   });
-  const deliver = createDeliver({
+  const send = createDeliver({
     secretBox,
     recipients,
     send: createOutputSender({
@@ -50,6 +51,7 @@ export function composeDeliveries(
       timeoutMs: config.OUTPUT_TIMEOUT,
     }),
   });
+  const deliver = deliverWithPageKeys(send, pageKeys);
   const outputs = { store: destinations, secretBox, deliver, notices, timeoutMs: config.OUTPUT_TIMEOUT };
   const spending = createSpendingNoticeStore(db);
   return {

@@ -18,7 +18,7 @@ export type Inbox = ReturnType<typeof composeInbox>;
 
 export function composeInbox(
   { config, db }: Runtime,
-  { baseUrl }: Platform,
+  { baseUrl, pageKeys }: Platform,
   { audit, otp }: Access,
   { projectCommands, stores: { projects } }: Projects,
   { miniapps }: Tools,
@@ -40,6 +40,7 @@ export function composeInbox(
     otp,
     audit: audit.trail,
     secret: config.SESSION_SECRET,
+    pageKeys,
     baseUrl,
   });
   return { inbox, actionLinks, notices: createNoticeReader({ store, links: actionLinks, baseUrl }) };

@@ -1,5 +1,6 @@
 /** Makes what every domain is built on: guarded fetch, files, models, sandboxes, and what a process shows of itself. */
 import { createSecretBox } from '../platform/core/crypto.ts';
+import { createPageKeys } from '../platform/core/page-keys.ts';
 import { createEgress } from '../platform/egress/egress.ts';
 import { answerLimits } from '../platform/egress/limits.ts';
 import { createDisk } from '../platform/files/disk.ts';
@@ -48,6 +49,7 @@ export function composePlatform({ config, log, temporal }: Runtime) {
     modelLabel,
     models,
     sandboxes: createSandboxes(config),
+    pageKeys: createPageKeys(config.SESSION_SECRET),
     secretBox: createSecretBox(config.SECRETS_KEY),
     stalls,
     triggers,

@@ -1,5 +1,4 @@
 /** Makes what agents can call: tools that ship, those of MCP servers and those that a workspace made. */
-import { secretsIn } from '../platform/core/crypto.ts';
 import { createMiniappService } from '../resources/miniapps/service.ts';
 import { createMiniappStore } from '../resources/miniapps/store.ts';
 import { builtinReferences } from '../resources/skills/builtin/index.ts';
@@ -23,6 +22,7 @@ import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Integrations } from './integrations.ts';
 import type { Knowledge } from './knowledge.ts';
+import { toolsWithPageKeys } from './page-keys.ts';
 import type { Platform } from './platform.ts';
 import type { Projects } from './projects.ts';
 
@@ -30,7 +30,7 @@ export type Tools = ReturnType<typeof composeTools>;
 
 export function composeTools(
   { config, log, db, temporal }: Runtime,
-  { baseUrl, mcp, meters, models, sandboxes, secretBox }: Platform,
+  { baseUrl, mcp, meters, models, pageKeys, sandboxes, secretBox }: Platform,
   { stores: { workspaces } }: Access,
   { mcpServersOf, tokenOrigins }: Integrations,
   { agentMemory, stores: { attachments, skills } }: Knowledge,
@@ -41,7 +41,7 @@ export function composeTools(
     store: miniappStore,
     temporal,
     log,
-    secret: secretsIn(config.SESSION_SECRET)[0],
+    pageKeys,
     baseUrl,
   });
   /** No workspace made these tools, and none of its own may have one of their slugs. */
@@ -67,7 +67,10 @@ export function composeTools(
   return {
     stores: { miniapps: miniappStore, customTools: store },
     miniapps,
-    tools: meteredTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
+    tools: toolsWithPageKeys(
+      meteredTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
+      pageKeys,
+    ),
     customTools: createToolService({
       store,
       workspaces,

@@ -4,6 +4,7 @@
  */
 import express, { type Request, type RequestHandler } from 'express';
 import type { Log } from '../platform/core/log.ts';
+import type { PageKeys } from '../platform/core/page-keys.ts';
 import { Problem } from '../platform/core/problem.ts';
 import { urgently } from '../platform/db/client.ts';
 import type { Authenticate } from '../platform/http/app.ts';
@@ -19,11 +20,12 @@ export interface McpServerOptions {
   /** The public address of the gateway, whose own pages may call. */
   baseUrl: string | undefined;
   log: Log;
+  pageKeys: PageKeys;
 }
 
 /** Mount it at `/mcp` of the gateway. */
-export function mcpRouter({ routes, authenticate, audit, baseUrl, log }: McpServerOptions): express.Router {
-  const tools = servedTools(routes, audit);
+export function mcpRouter({ routes, authenticate, audit, baseUrl, log, pageKeys }: McpServerOptions): express.Router {
+  const tools = servedTools(routes, { audit, pageKeys });
   // Where nobody speaks MCP its SDK is not loaded, which takes 20 MB.
   let serving: Promise<McpServing> | undefined;
   const router = express.Router({ caseSensitive: true });

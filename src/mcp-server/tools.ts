@@ -3,7 +3,9 @@
  * caps and answers are those of the endpoint, which is declared once, in its contract.
  */
 import { z } from 'zod';
+import { parseJson } from '../platform/core/json.ts';
 import { present } from '../platform/core/present.ts';
+import type { PageKeys } from '../platform/core/page-keys.ts';
 import { Problem } from '../platform/core/problem.ts';
 import { sha256 } from '../platform/core/crypto.ts';
 import { urgently } from '../platform/db/client.ts';
@@ -18,6 +20,7 @@ import {
   type EndpointRequest,
   type Route,
 } from '../platform/http/endpoint.ts';
+import { jsonTextFor } from '../platform/http/reply-text.ts';
 import { parseRequest } from '../platform/http/validate.ts';
 
 interface Exposed {
@@ -111,7 +114,12 @@ export interface ServedTool {
   call(caller: Caller, args: JsonSchema): Promise<JsonSchema>;
 }
 
-export const servedTools = (routes: readonly Route[], audit: AuditTrail): ServedTool[] =>
+interface ServedToolsOptions {
+  audit: AuditTrail;
+  pageKeys: PageKeys;
+}
+
+export const servedTools = (routes: readonly Route[], { audit, pageKeys }: ServedToolsOptions): ServedTool[] =>
   EXPOSED.map(({ name, endpoint: id, description, hidden = [] }) => {
     const route = routes.find(({ endpoint }) => endpoint.id === id);
     if (!route) throw new Error(`the tool ${name} is of an endpoint that does not exist: ${id}`);
@@ -135,7 +143,8 @@ export const servedTools = (routes: readonly Route[], audit: AuditTrail): Served
         const result = await urgently(() =>
           forWorkspace(caller.customerId, () => withAudit(audit, route, asked, () => handler(asked))),
         );
-        return (endpoint.reply as z.ZodType).parse(result) as JsonSchema;
+        const reply = (endpoint.reply as z.ZodType).parse(result);
+        return parseJson(jsonTextFor(caller, JSON.stringify(reply), pageKeys)) as JsonSchema;
       },
     };
   });

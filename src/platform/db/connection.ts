@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { withoutPageKeys } from '../core/page-keys.ts';
 import { isUrgent } from './urgency.ts';
 
 /** One statement may take this long. */
@@ -33,11 +34,21 @@ function nameOf(text: string): string | undefined {
 export class PreparingClient extends pg.Client {
   // The declared overloads are those of the base class; whatever form a call has, only its config is looked at.
   override query(...args: unknown[]): never {
-    const [config] = args;
+    const [config, values] = args;
     if (isStatement(config)) args[0] = { ...config, name: nameOf(config.text) };
+    if (Array.isArray(values)) args[1] = values.map(storedValue);
     return (super.query as (...args: unknown[]) => never)(...args);
   }
 }
+
+/**
+ * Takes the keys of page addresses out of whatever is stored, so that no text, and nothing that is made of texts (index,
+ * timeline, context, export), can tell one.
+ */
+const storedValue = (value: unknown): unknown => {
+  if (typeof value === 'string') return withoutPageKeys(value);
+  return Array.isArray(value) ? value.map(storedValue) : value;
+};
 
 /**
  * Makes clients that limit the time of each statement. The connection is broken when it is over: whatever hangs there,

@@ -10,12 +10,14 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { sha256 } from '../core/crypto.ts';
 import type { Log } from '../core/log.ts';
+import type { PageKeys } from '../core/page-keys.ts';
 import { Problem } from '../core/problem.ts';
-import { demand } from '../core/rights.ts';
+import { can, demand } from '../core/rights.ts';
 import { isDatabaseAway } from '../db/away.ts';
 import { urgently } from '../db/client.ts';
 import { forWorkspace } from '../fairness/workspace-context.ts';
 import { isStorageFull } from '../files/disk.ts';
+import { maskPageKeys } from '../files/mask-page-keys.ts';
 import { withAudit, type AuditTrail } from './audit.ts';
 import { bounded } from './bounded.ts';
 import { compress, sendJson } from './compressed.ts';
@@ -43,7 +45,7 @@ import { REPLAYED_HEADER, repeatableRequest, type Claim, type OnceOnly } from '.
 import { inTraceOf } from './tracing.ts';
 import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
-import { jsonFor, streamFor } from './withheld.ts';
+import { jsonTextFor, streamFor } from './reply-text.ts';
 
 const MAX_JSON_BYTES = 2 ** 20;
 
@@ -56,14 +58,16 @@ export interface SurfaceOptions {
   audit?: AuditTrail;
   /** Answers repeated requests, where that extension is switched on. */
   onceOnly?: OnceOnly | undefined;
+  /** With them callers who may answer pages get working addresses. */
+  pageKeys?: PageKeys;
 }
 
-export function createSurface({ routes, authenticate, audit, onceOnly }: SurfaceOptions): express.Router {
+export function createSurface({ routes, authenticate, ...options }: SurfaceOptions): express.Router {
   const sendStream = createStreamSender();
   return routerOf(routes, (route) => [
     authenticated(route.endpoint, authenticate),
     ...bodyReader(route.endpoint),
-    answer(route, { audit, onceOnly, sendStream }),
+    answer(route, { ...options, sendStream }),
   ]);
 }
 
@@ -138,7 +142,12 @@ function fileReader(maxBytes: number): RequestHandler {
 const answer =
   (
     route: Route,
-    { audit, onceOnly, sendStream }: Pick<SurfaceOptions, 'audit' | 'onceOnly'> & { sendStream: StreamSender },
+    {
+      audit,
+      onceOnly,
+      pageKeys,
+      sendStream,
+    }: Omit<SurfaceOptions, 'routes' | 'authenticate'> & { sendStream: StreamSender },
   ): RequestHandler =>
   async (request, response) => {
     const { endpoint, handler } = route;
@@ -181,15 +190,15 @@ const answer =
     if (repeatable) {
       const kept = await onceOnly(repeatable, response, async (claim) => replyOf(endpoint, await work(claim)));
       if (kept.isReplayed) response.set(REPLAYED_HEADER, 'true');
-      sendJson(request, response.status(endpoint.status), kept.body);
+      sendJson(request, response.status(endpoint.status), jsonTextFor(caller, kept.body, pageKeys));
       return;
     }
     const result = await work();
     if (stream || isStreamReply(endpoint.reply)) {
       let current = caller;
-      const events = streamFor(() => current, result as EventStream);
+      const events = streamFor(() => current, result as EventStream, pageKeys);
       await sendStream(request, response, events, admit, (admitted) => void (current = admitted as Caller));
-    } else await send(endpoint, { request, response }, result, caller);
+    } else await send(endpoint, { request, response, caller, pageKeys }, result);
   };
 
 /** JSON stands first, so that a caller that accepts everything gets the ordinary reply. */
@@ -199,11 +208,17 @@ const asksForEvents = (request: Request): boolean =>
 /** The reader leaves an object where there is no body at all. */
 const rawBodyOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
+interface Exchange {
+  request: Request;
+  response: Response;
+  caller: Caller;
+  pageKeys: PageKeys | undefined;
+}
+
 async function send(
   endpoint: Endpoint,
-  { request, response }: { request: Request; response: Response },
+  { request, response, caller, pageKeys }: Exchange,
   result: unknown,
-  caller: Caller,
 ): Promise<void> {
   response.status(endpoint.status);
   if (endpoint.reply === NO_CONTENT) {
@@ -223,10 +238,10 @@ async function send(
     // listeners that Node takes for a leak.
     response.setMaxListeners(20);
     compress(request, response);
-    await pipeline(body, response);
+    await (can(caller, 'workspace.change') ? pipeline(body, response) : pipeline(body, maskPageKeys(), response));
     return;
   }
-  sendJson(request, response, jsonFor(caller, replyOf(endpoint, result)));
+  sendJson(request, response, jsonTextFor(caller, JSON.stringify(replyOf(endpoint, result)), pageKeys));
 }
 
 /** A reply that breaks its own contract is our bug: it fails here, and fields nobody declared never leave. */

@@ -1,4 +1,5 @@
 /** Reports what filled the context window of a run: sizes by category, and the raw text in pages. */
+import { withoutPageKeys } from '../../platform/core/page-keys.ts';
 import { itemAt } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Models } from '../../platform/models/types.ts';
@@ -76,13 +77,14 @@ export const createContextReports = ({ models, toolDeclarations }: ReportDepende
 
 const PAGE_BYTES = 64 * 1024;
 
-/** @returns one page of the text, cut between characters */
+/**
+ * Runs that an earlier release recorded can hold keys of page addresses. They go before the text is cut: a caller who
+ * chooses the cut could otherwise separate a key from what tells that it is one.
+ * @returns one page of the text, cut between characters
+ */
 function pageOf(run: RunInConversation, beforeByte?: number): RunContextPage {
-  const text = Buffer.from(
-    pieces(run)
-      .map(({ category, text }) => `--- ${category}\n${text}\n`)
-      .join('\n'),
-  );
+  const whole = pieces(run).map(({ category, text }) => `--- ${category}\n${text}\n`);
+  const text = Buffer.from(withoutPageKeys(whole.join('\n')));
   const end = startOfCharacter(text, Math.min(beforeByte ?? text.length, text.length));
   const start = startOfCharacter(text, Math.max(0, end - PAGE_BYTES));
   return {

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { hmacSha256, safeEqual, secretsIn, sha256 } from '../../platform/core/crypto.ts';
+import type { PageKeys } from '../../platform/core/page-keys.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { NO_STANDING } from '../../platform/core/rights.ts';
 import { withAudit, type AuditTrail } from '../../platform/http/audit.ts';
@@ -25,6 +26,8 @@ export interface ActionLinksOptions {
   audit: AuditTrail;
   /** It signs the tokens; older ones follow after commas. */
   secret: string;
+  /** The recipient may answer, so that the page shows working addresses. */
+  pageKeys: PageKeys;
   /** The public address of the gateway. */
   baseUrl: string;
 }
@@ -58,7 +61,7 @@ export interface SaidByLink extends Pick<AnswerRequest, 'comment' | 'data' | 'ra
   code: string | undefined;
 }
 
-export const createActionLinks = ({ store, inbox, otp, audit, secret, baseUrl }: ActionLinksOptions) => {
+export const createActionLinks = ({ store, inbox, otp, audit, secret, pageKeys, baseUrl }: ActionLinksOptions) => {
   const secrets = secretsIn(secret);
   const signatureOf = (key: string, random: string): string => hmacSha256(key, `action-link.${random}`, 'base64url');
 
@@ -77,7 +80,7 @@ export const createActionLinks = ({ store, inbox, otp, audit, secret, baseUrl }:
   });
 
   async function show(link: LinkRow): Promise<Linked> {
-    const wait = await inbox.get(callerOf(link), link.waitId);
+    const wait = pageKeys.addIn(link.customerId, await inbox.get(callerOf(link), link.waitId));
     const { recipient, workspaceId } = link;
     return { wait, recipient, workspaceId, state: stateOf(link, wait), needsCode: needsCode(wait) };
   }

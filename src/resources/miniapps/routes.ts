@@ -4,6 +4,7 @@
  */
 import express, { type Request, type Router } from 'express';
 import { JsonDepthError, parseJson } from '../../platform/core/json.ts';
+import { isPageId } from '../../platform/core/page-keys.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { notFound } from '../../platform/http/app.ts';
 import { findUnstorable } from '../../platform/http/validate.ts';
@@ -15,6 +16,7 @@ const NOTICES = {
   submitted: [410, 'This was answered already. You can close this page.'],
   closed: [410, 'This page takes no answer any more.'],
   unknown: [404, 'There is no such page.'],
+  keyless: [404, 'This address names a page and does not open it. Sign in to the console and answer it in the inbox.'],
 } as const;
 
 /** @param baseUrl the public address of the gateway, where something in front of it rewrites `Host` */
@@ -34,7 +36,7 @@ export function miniappRouter({
       'cache-control': 'no-store',
     });
     if (page?.state === 'open') return response.type('html').send(pageDocument(page));
-    const [status, text] = NOTICES[page?.state ?? 'unknown'];
+    const [status, text] = NOTICES[page?.state ?? (isPageId(request.params.token) ? 'keyless' : 'unknown')];
     return response.status(status).type('html').send(noticeDocument(text));
   });
 

@@ -2,13 +2,14 @@
  * Pages that runs open for people. What a person sends is recorded first; then the runs that wait for it are told, by
  * signal. Housekeeping tells those whom a signal did not reach.
  *
- * The token in an address is all that it takes to see and answer a page: it is derived from the call, so that a repeated
- * call gives the same address, and stands in no log and no history.
+ * The token in an address is all that it takes to see and answer a page. A run, its texts and its history have the address
+ * without the token's key, which `core/page-keys.ts` adds to what leaves for somebody who may answer.
  */
 import { submittedSignal } from '../../../workflows/run/messages.ts';
-import { hmacSha256, sha256 } from '../../platform/core/crypto.ts';
+import { sha256 } from '../../platform/core/crypto.ts';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { partsOfToken, type PageKeys } from '../../platform/core/page-keys.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { urgently } from '../../platform/db/client.ts';
 import type { Claim } from '../../platform/http/once-only.ts';
@@ -16,14 +17,13 @@ import type { Temporal } from '../../platform/temporal/client.ts';
 import { isWorkflowGone, withinDeadline } from '../../platform/temporal/problems.ts';
 import { runWorkflowId } from '../runs/model.ts';
 import { MINIAPPS_PATH, runOfWait } from './model.ts';
-import type { MiniappStore, NewPage, ServedPage, Submitter, Untold } from './store.ts';
+import type { MiniappStore, NewPage, PageAddress, ServedPage, Submitter, Untold } from './store.ts';
 
 export interface MiniappOptions {
   store: MiniappStore;
   temporal: Temporal;
   log: Log;
-  /** Tokens are derived with it. */
-  secret: string;
+  pageKeys: PageKeys;
   /** The public address of the gateway. */
   baseUrl: string;
 }
@@ -34,7 +34,7 @@ const ANYBODY: Submitter = { name: 'page', via: 'page' };
 
 export type MiniappService = ReturnType<typeof createMiniappService>;
 
-export function createMiniappService({ store, temporal, log, secret, baseUrl }: MiniappOptions) {
+export function createMiniappService({ store, temporal, log, pageKeys, baseUrl }: MiniappOptions) {
   async function tell({ pageId, waits }: Untold): Promise<void> {
     for (const wait of waits) {
       const run = temporal.client.workflow.getHandle(runWorkflowId(runOfWait(wait)));
@@ -51,22 +51,44 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
   const tellLater = (err: unknown) =>
     log.warn({ err }, 'a run could not be told of a submission; housekeeping will tell it');
 
+  /** @returns undefined for a token that opens nothing */
+  async function addressOf(token: string): Promise<PageAddress | undefined> {
+    const parts = partsOfToken(token);
+    // Pages that the release before opened are found by a digest of their token, for the seven days that they last.
+    if (!parts) return { tokenHash: sha256(token) };
+    const { pageId, key } = parts;
+    const customerId = await store.findOwner(pageId);
+    return customerId !== undefined && pageKeys.isKeyOf({ customerId, pageId }, key)
+      ? { customerId, pageId }
+      : undefined;
+  }
+
   return {
-    /** Opens a page for a call of a run; a repeated call gets the same page. */
+    /**
+     * Opens a page for a call of a run; a repeated call gets the same page.
+     * @returns the address without the key, as texts may have it
+     */
     async open(page: Omit<NewPage, 'id' | 'tokenHash'>): Promise<{ pageId: string; url: string }> {
-      const token = hmacSha256(secret, `miniapp.${page.runId}.${page.callId}`, 'base64url');
-      const pageId = await store.insertPage({ ...page, id: newUuid(), tokenHash: sha256(token) });
-      return { pageId, url: `${baseUrl}${MINIAPPS_PATH}/${token}` };
+      const id = newUuid();
+      const tokenHash = sha256(pageKeys.tokenOf({ customerId: page.customerId, pageId: id }));
+      const pageId = await store.insertPage({ ...page, id, tokenHash });
+      return { pageId, url: `${baseUrl}${MINIAPPS_PATH}/${pageId}` };
     },
 
-    find: (token: string): Promise<ServedPage | undefined> => urgently(() => store.findPage(sha256(token))),
+    find: (token: string): Promise<ServedPage | undefined> =>
+      urgently(async () => {
+        const address = await addressOf(token);
+        const page = address && (await store.findPage(address));
+        return page && { ...page, args: pageKeys.addIn(page.customerId, page.args) };
+      }),
 
     /** @throws Problem not_found, already_submitted */
     async submit(token: string, data: unknown): Promise<void> {
-      const tokenHash = sha256(token);
-      const recorded = await urgently(() => store.recordSubmission({ tokenHash }, JSON.stringify(data), ANYBODY));
+      const address = await urgently(() => addressOf(token));
+      if (!address) throw new Problem('not_found');
+      const recorded = await urgently(() => store.recordSubmission(address, JSON.stringify(data), ANYBODY));
       if (recorded) return tell(recorded).catch(tellLater);
-      const page = await store.findPage(tokenHash);
+      const page = await store.findPage(address);
       throw new Problem(page?.state === 'submitted' ? 'already_submitted' : 'not_found');
     },
 

@@ -37,6 +37,7 @@ export interface ServedPage {
   /** Who asks, and in which run. */
   agent: string | null;
   runId: string;
+  customerId: string;
   workspace: string;
   /** Takes an answer until then; ISO 8601. */
   expiresAt: string;
@@ -120,7 +121,7 @@ export const createMiniappStore = (db: Database) => {
         insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
         values (${id}, ${tokenHash}, ${customerId}, ${runId}, ${callId}, ${tool}, ${html},
           now() + ${ttlMs} * interval '1 ms')
-        on conflict (run_id, call_id) do update set token_hash = excluded.token_hash
+        on conflict (run_id, call_id) do update set token_hash = miniapp_pages.token_hash
         returning id`),
       );
       return page.id;
@@ -132,14 +133,21 @@ export const createMiniappStore = (db: Database) => {
       return rows.length > 0;
     },
 
-    async findPage(tokenHash: string): Promise<ServedPage | undefined> {
-      const [page] = await db.rows<ServedPage>(sql`
-        select p.html, c.arguments as args, r.agent, p.run_id as "runId", r.customer_id as workspace,
+    async findOwner(pageId: string): Promise<string | undefined> {
+      const [page] = await db.rows<{ customerId: string }>(sql`
+        select customer_id as "customerId" from miniapp_pages where id = ${pageId}`);
+      return page?.customerId;
+    },
+
+    async findPage(page: PageAddress): Promise<ServedPage | undefined> {
+      const [found] = await db.rows<ServedPage>(sql`
+        select p.html, c.arguments as args, r.agent, p.run_id as "runId", r.customer_id as "customerId",
+          r.customer_id as workspace,
           p.expires_at as "expiresAt", case
           when p.submitted_at is not null then 'submitted' when ${IS_OPEN} then 'open' else 'closed' end as state
         from miniapp_pages p, run_tool_calls c, runs r
-        where p.token_hash = ${tokenHash} and ${OF_CALL}`);
-      return page;
+        where ${addressed(page)} and ${OF_CALL}`);
+      return found;
     },
 
     /**

@@ -40,7 +40,7 @@ describe('a miniapp tool', () => {
     const result = first(await resultsOf(tenant, runId));
     expect(JSON.parse(result.result_preview)).toEqual({
       page_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      url: expect.stringMatching(/^https:\/\/service\.example\/miniapps\/[\w-]{43}$/),
+      url: expect.stringMatching(/^https:\/\/service\.example\/miniapps\/[0-9a-f-]{36}_[\w-]{43}$/),
     });
     const page = await openForm(service, tenant, { product: 'canary-chair' });
     const shown = await look(page);

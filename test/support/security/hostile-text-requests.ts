@@ -18,7 +18,7 @@ import { HOSTILE_TEXTS, inTurn } from './hostile-texts.ts';
 import { uploadOf } from './hostile-uploads.ts';
 import type { RequestParts } from '../http/send.ts';
 
-interface TextPlace {
+export interface TextPlace {
   /** `body.prompt` */
   name: string;
   endpoint: Endpoint;
@@ -42,7 +42,7 @@ const MADE = 'another';
 let made = 0;
 
 /** @param parts a request that is right */
-function textPlaces(endpoint: Endpoint, parts: RequestParts): TextPlace[] {
+export function textPlaces(endpoint: Endpoint, parts: RequestParts): TextPlace[] {
   const place = (
     name: string,
     { cap, most = cap }: { cap: number; most?: number },

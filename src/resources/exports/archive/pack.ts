@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { parseJson } from '../../../platform/core/json.ts';
 import { fieldsOf, isRecord } from '../../../platform/core/record.ts';
 import { FileNotFoundError, type FileStore } from '../../../platform/files/files.ts';
+import { maskPageKeys } from '../../../platform/files/mask-page-keys.ts';
 import { createPartsWriter } from '../../../platform/files/parts.ts';
 import { openSpool } from '../../../platform/files/spool.ts';
 import { BROUGHT, filesOf, linesOf } from '../store/contents.ts';
@@ -134,7 +135,8 @@ async function packFiles(
     if (typeof path !== 'string' || typeof key !== 'string')
       throw new Error('the list of files has a line of another form');
     try {
-      await pipeline(await files.getStream(key), createWriteStream(whole, { mode: 0o600 }), { signal });
+      const to = createWriteStream(whole, { mode: 0o600 });
+      await pipeline(await files.getStream(key), maskPageKeys(), to, { signal });
     } catch (error) {
       if (!isMissing(error)) throw error;
       found.missing += 1;

@@ -6,6 +6,7 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
+import { withoutPageKeys } from '../../../platform/core/page-keys.ts';
 
 /** Lines are gathered to files of about so many bytes. */
 const FILE_BYTES = 4 * 1024 * 1024;
@@ -63,8 +64,9 @@ export function createArchiveWriter(sink: Writable, { at, signal }: { at: Date; 
       };
       for await (const lines of pages) {
         for (const line of lines) {
-          gathered.push(line, '\n');
-          size += line.length + 1;
+          const kept = withoutPageKeys(line);
+          gathered.push(kept, '\n');
+          size += kept.length + 1;
           if (size >= FILE_BYTES) await flush();
         }
         count += lines.length;

@@ -130,7 +130,9 @@ export const createSearchStore = (db: Database) => ({
             'isCut', f.place > ${BEFORE + 1}) order by f.n) as excerpts
           from (
             select u.name, u.text, u.n, regexp_instr(left(u.text, ${SEARCHED_CHARACTERS}), ${pattern}::text, 1, 1, 0, 'i') as place
-            from unnest(s.names, s.texts) with ordinality u(name, text, n)) f
+            from (
+              select name, without_page_keys(kept) as text, n
+              from unnest(s.names, s.texts) with ordinality as all_texts(name, kept, n)) u) f
           where f.place > 0) x on true
       order by p.rank desc, p.at desc, p.subject desc`);
     const { candidates, newest_at, newest_id, oldest_at, oldest_id } = first(rows);
