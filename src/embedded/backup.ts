@@ -4,10 +4,11 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, chmod, readdir, rm, rmdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { messageOf } from '../platform/core/causes.ts';
 import { ConfigError } from '../platform/core/config.ts';
+import { makeDirectoryDurably, publishDurably } from '../platform/files/durable.ts';
 import { PORTS_FILE } from './ports.ts';
 import { forgetService } from './credentials.ts';
 import { claimDataDir } from './stale.ts';
@@ -26,7 +27,7 @@ export async function backUp(dataDir: string, file: string): Promise<void> {
     await tar('-czf', unfinished, '-C', dataDir, ...LEFT_OUT.map((name) => `--exclude=./${name}`), '.');
     // The copy contains every secret of the service.
     await chmod(unfinished, 0o600);
-    await rename(unfinished, resolve(file));
+    await publishDurably(unfinished, resolve(file));
   } finally {
     await rm(unfinished, { force: true });
     claim.release();
@@ -40,13 +41,12 @@ export async function restore(file: string, dataDir: string): Promise<void> {
     throw new ConfigError(`DATA_DIR: ${dataDir} is not empty; move it away or set another directory`);
   const unfinished = `${resolve(dataDir)}.${process.pid}`;
   try {
-    await mkdir(unfinished, { recursive: true, mode: 0o700 });
+    await makeDirectoryDurably(unfinished, { mode: 0o700 });
     await tar('-xzf', resolve(file), '-C', unfinished, '--no-same-owner');
     await requireDataDir(unfinished, `${file} is no backup of an embedded service`);
     await forgetService(unfinished);
     await rmdir(dataDir).catch(() => {});
-    await mkdir(dirname(resolve(dataDir)), { recursive: true });
-    await rename(unfinished, resolve(dataDir));
+    await publishDurably(unfinished, resolve(dataDir));
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }

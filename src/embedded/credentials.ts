@@ -1,11 +1,12 @@
 /**
  * `DATA_DIR/credentials.json` says where a running service is and what opens it. The command line and scripts read it.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../platform/core/ids.ts';
 import type { Role } from '../platform/core/rights.ts';
 import { signSession } from '../platform/http/auth.ts';
+import { makeDirectoryDurably, syncDeletion } from '../platform/files/durable.ts';
 import { readPrivateJson, writePrivateJson } from './private-file.ts';
 
 export interface Credentials {
@@ -52,11 +53,15 @@ export const readKeptSession = (dataDir: string): Promise<KeptSession | undefine
   readPrivateJson<KeptSession>(sessionFile(dataDir));
 
 export async function keepSession(dataDir: string, kept: KeptSession): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDirectoryDurably(dataDir, { mode: 0o700 });
   await writePrivateJson(sessionFile(dataDir), kept);
 }
 
-export const dropKeptSession = (dataDir: string): Promise<void> => rm(sessionFile(dataDir), { force: true });
+export async function dropKeptSession(dataDir: string): Promise<void> {
+  await rm(sessionFile(dataDir), { force: true });
+  // A session that a person has ended must not return.
+  await syncDeletion(sessionFile(dataDir));
+}
 
 /**
  * Leaves of a data directory's credentials only its own API key. The addresses and sessions in a copy open the service

@@ -5,13 +5,17 @@
  */
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncPath } from '../platform/files/durable.ts';
 
 /** Short beside the time in which the kernel would begin by itself, and long beside what there is to bring. */
 const EVERY_MS = 200;
 
-async function toDisk(path: string): Promise<void> {
+async function toDisk(path: string, isFirst: boolean): Promise<void> {
   await using file = await open(path);
   await file.datasync();
+  // The name of a new file is in its directory, which a sync of the file need not bring to the disk.
+  if (isFirst) await syncPath(dirname(path));
 }
 
 /**
@@ -26,7 +30,7 @@ export function keepFlushed(path: string, { everyMs = EVERY_MS, flush = toDisk }
     if (isFlushing || changed === undefined || changed === seen) return;
     isFlushing = true;
     try {
-      await flush(path);
+      await flush(path, seen === undefined);
       // As of before: what was written meanwhile is another change.
       seen = changed;
     } finally {

@@ -9,11 +9,13 @@ import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { portOf } from '../platform/core/port.ts';
 import { APPLICATION_NAME } from '../platform/db/application-name.ts';
+import { publishDurably, syncTree } from '../platform/files/durable.ts';
+import { DurableNodeFS, durableStartParams } from './durable-node-fs.ts';
 import type { PostgresServerMessage } from './postgres.ts';
 import { createFront } from './postgres-front.ts';
 import { converse } from './postgres-session.ts';
@@ -31,11 +33,17 @@ let lock: DatabaseSync | undefined;
 
 requireAlone(dataDir);
 if (from) await beginAsCopy(dataDir, from);
+const isInMemory = dataDir.startsWith('memory:');
+const isNew = !existsSync(dataDir);
+// What a killed server wrote may not be on the disk yet.
+if (!isInMemory && !isNew) await syncTree(dataDir);
 const db = await PGlite.create({
-  dataDir,
+  ...(isInMemory ? { dataDir } : { fs: new DurableNodeFS(dataDir) }),
   extensions: { vector },
-  startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${SHARED_BUFFERS_MB}MB`],
+  startParams: [...durableStartParams(PGlite.defaultStartParams), '-c', `shared_buffers=${SHARED_BUFFERS_MB}MB`],
 });
+// The program that makes a database from nothing syncs none of its files.
+if (!isInMemory && isNew) await syncTree(dataDir);
 // One connection at a time: with several, one that holds a transaction while another queries hangs them all.
 const front = createFront({
   converse: (socket, startup) => converse(db, socket, startup, abandon),
@@ -80,7 +88,7 @@ async function beginAsCopy(directory: string, origin: string): Promise<void> {
   await rm(unfinished, { recursive: true, force: true });
   // A thousand files: Node's own copy takes ten times the processor's time.
   await promisify(execFile)('cp', ['-R', origin, unfinished]);
-  await rename(unfinished, directory);
+  await publishDurably(unfinished, directory);
 }
 
 /** Leaves nothing of the client that was there. */

@@ -1,7 +1,8 @@
 /** Makes the database that new data directories begin as a copy of, and removes those of other versions. Run by set-up. */
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { migrate } from '../platform/db/migrate.ts';
+import { publishDurably } from '../platform/files/durable.ts';
 import { startPostgres } from './postgres.ts';
 import { preparedDatabase } from './prepared-database.mjs';
 
@@ -20,4 +21,4 @@ try {
   await postgres.stop();
 }
 await rm(`${unfinished}.lock`, { force: true });
-await rename(unfinished, finished);
+await publishDurably(unfinished, finished);

@@ -1,8 +1,10 @@
 /**
- * Reads and writes JSON files that hold secrets: they are readable by this user alone, and written whole or not at all.
+ * Reads and writes JSON files that hold secrets: they are readable by this user alone, and written whole or not at all,
+ * also when the machine loses its power.
  */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { errorCodeOf } from '../platform/core/causes.ts';
+import { writeDurably } from '../platform/files/durable.ts';
 
 /** @returns undefined where there is no file @throws Error that names the file where it is not JSON */
 export async function readPrivateJson<T>(file: string): Promise<T | undefined> {
@@ -21,8 +23,5 @@ export async function readPrivateJson<T>(file: string): Promise<T | undefined> {
   }
 }
 
-export async function writePrivateJson(file: string, value: unknown): Promise<void> {
-  const unfinished = `${file}.${process.pid}`;
-  await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  await rename(unfinished, file);
-}
+export const writePrivateJson = (file: string, value: unknown): Promise<void> =>
+  writeDurably(file, `${JSON.stringify(value, null, 2)}\n`, `${file}.${process.pid}`);

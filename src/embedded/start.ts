@@ -4,13 +4,14 @@
  * and workers drain first, the servers under them go last.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import { createLog, type Log } from '../platform/core/log.ts';
 import { present } from '../platform/core/present.ts';
 import { freeBytes, isStorageFull } from '../platform/files/disk.ts';
+import { makeDirectoryDurably } from '../platform/files/durable.ts';
 import type { Services } from '../compose/services.ts';
 import type { RunningWorker } from '../worker.ts';
 import { LOCAL_OWNER, makeSession, readCredentials, writeCredentials, type Credentials } from './credentials.ts';
@@ -149,7 +150,7 @@ const unwritable = (dataDir: string, reason: string): string =>
 async function makeDataDir(dataDir: string): Promise<void> {
   const probe = join(dataDir, `.written-by-${process.pid}`);
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeDirectoryDurably(dataDir, { mode: 0o700 });
     await writeFile(probe, 'x');
     await rm(probe);
   } catch (error) {

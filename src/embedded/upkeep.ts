@@ -1,6 +1,7 @@
 /**
  * Does for PGlite what autovacuum does for other servers, by the same measure: a table is analyzed when much of it has
  * changed, because without statistics the planner reads all of it, and vacuumed when many of its rows are dead or new.
+ * Also makes the checkpoints that a server of its own would make.
  */
 import { messages, protocol, type PGlite } from '@electric-sql/pglite';
 
@@ -14,6 +15,14 @@ const DUE = `
     from pg_stat_user_tables t join pg_class c on c.oid = t.relid
   ) tables
   where "isChanged" or "isVacuumed" order by name`;
+
+/**
+ * A standalone Postgres makes a checkpoint by itself only when it ends. Without others its log grows for as long as the
+ * service runs, and after a power loss all of it is replayed.
+ */
+const CHECKPOINT_AFTER_BYTES = 64 * 1_024 ** 2;
+const IS_CHECKPOINT_DUE = `
+  select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > ${CHECKPOINT_AFTER_BYTES} from pg_control_checkpoint()`;
 
 type Engine = Pick<PGlite, 'runExclusive' | 'isInTransaction' | 'execProtocolStream'>;
 
@@ -37,5 +46,7 @@ export const keepUp = (db: Engine): Promise<string[]> =>
     const [analyzed, vacuumed] = [namesOf('f'), namesOf('t')];
     if (analyzed) await ask(`analyze ${analyzed}`);
     if (vacuumed) await ask(`vacuum (analyze) ${vacuumed}`);
+    const [[isCheckpointDue] = []] = await ask(IS_CHECKPOINT_DUE);
+    if (isCheckpointDue === 't') await ask('checkpoint');
     return rows.map(([name]) => String(name));
   });

@@ -61,3 +61,21 @@ test('waits for the end of a transaction', async () => {
   await db.exec('commit');
   expect(await keepUp(db)).toEqual(['little']);
 });
+
+const redo = async () =>
+  first((await db.query<{ redo: string }>('select redo_lsn as redo from pg_control_checkpoint()')).rows).redo;
+
+// Guards against: a log that grows for as long as the service runs, all of which is replayed after a power loss.
+test('makes a checkpoint when the log is long, and not before', async () => {
+  const begin = await redo();
+  await keepUp(db);
+  expect(await redo()).toBe(begin);
+  await db.exec(
+    `create table long (text text storage plain); insert into long select repeat('x', 7000) from generate_series(1, 11000)`,
+  );
+  await keepUp(db);
+  const after = await redo();
+  expect(after).not.toBe(begin);
+  await keepUp(db);
+  expect(await redo()).toBe(after);
+});

@@ -1,10 +1,11 @@
 /**
  * Stores bytes that are too large for a row: uploads, artifacts, avatars. The store is a local folder or any
- * S3-compatible storage. A file is there whole or not at all; the row that names its key is written after it.
+ * S3-compatible storage. A file is there whole or not at all. Its bytes are on the disk before the row that names its
+ * key is written, so that a power loss never leaves a row without its file.
  */
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -14,6 +15,7 @@ import { Disk } from 'flydrive';
 import { FSDriver } from 'flydrive/drivers/fs';
 import { causesOf } from '../core/causes.ts';
 import type { Config } from '../core/config.ts';
+import { makeDirectoryDurably, syncDeletion, writeDurably, writeStreamDurably } from './durable.ts';
 
 export interface FileStore {
   /** The service makes the keys, never a caller. */
@@ -60,9 +62,11 @@ const saysMissing = (error: unknown): boolean =>
 interface Writing {
   write(disk: Disk, key: string, bytes: Buffer, contentType: string): Promise<void>;
   writeStream(disk: Disk, key: string, stream: Readable, contentType: string): Promise<void>;
+  /** Returns when the deletion of a file or folder survives a power loss. */
+  settleDeletion(key: string): Promise<void>;
 }
 
-const fileStore = (disk: () => Promise<Disk>, { write, writeStream }: Writing): FileStore => ({
+const fileStore = (disk: () => Promise<Disk>, { write, writeStream, settleDeletion }: Writing): FileStore => ({
   async put(key, bytes, contentType) {
     await write(await disk(), check(key), bytes, contentType);
   },
@@ -89,16 +93,40 @@ const fileStore = (disk: () => Promise<Disk>, { write, writeStream }: Writing): 
   },
   async delete(key) {
     await (await disk()).delete(check(key));
+    await settleDeletion(key);
   },
   async deleteAll(folder) {
     // This calls the driver itself, because the disk would strip the slash and with it the line between `acme` and
     // `acme-2`.
     await (await disk()).driver.deleteAll(`${check(folder)}/`);
+    await settleDeletion(folder);
   },
 });
 
 const missing = (key: string, error: unknown): unknown =>
   saysMissing(error) ? new FileNotFoundError(`no file ${key}`) : error;
+
+const createLocalStore = (folder: string): FileStore => {
+  const disk = new Disk(new FSDriver({ location: folder, visibility: 'private' }));
+  // A crash leaves an unfinished file, never a part of a real one.
+  const unfinishedPath = (path: string) => `${path}.${randomUUID()}.tmp`;
+  async function place(key: string): Promise<string> {
+    const path = join(folder, key);
+    await makeDirectoryDurably(dirname(path), { from: folder });
+    return path;
+  }
+  return fileStore(async () => disk, {
+    async write(_, key, bytes) {
+      const path = await place(key);
+      await writeDurably(path, bytes, unfinishedPath(path));
+    },
+    async writeStream(_, key, stream) {
+      const path = await place(key);
+      await writeStreamDurably(path, stream, unfinishedPath(path));
+    },
+    settleDeletion: (key) => syncDeletion(join(folder, key)),
+  });
+};
 
 /** Writes a stream to a file of its own, hands that on when it is whole, and leaves nothing at `path` in any case. */
 async function spool(path: string, stream: Readable, whole: () => Promise<void>): Promise<void> {
@@ -109,25 +137,6 @@ async function spool(path: string, stream: Readable, whole: () => Promise<void>)
     await rm(path, { force: true });
   }
 }
-
-const createLocalStore = (folder: string): FileStore => {
-  const disk = new Disk(new FSDriver({ location: folder, visibility: 'private' }));
-  // Renaming is atomic, writing is not: a crash leaves a temporary file, never half of a real one.
-  const temporaryOf = (key: string) => `${key}.${randomUUID()}.tmp`;
-  return fileStore(async () => disk, {
-    async write(_, key, bytes) {
-      const temporary = temporaryOf(key);
-      await disk.put(temporary, bytes);
-      await rename(join(folder, temporary), join(folder, key));
-    },
-    async writeStream(_, key, stream) {
-      const path = join(folder, key);
-      await mkdir(dirname(path), { recursive: true });
-      const temporary = join(folder, temporaryOf(key));
-      await spool(temporary, stream, () => rename(temporary, path));
-    },
-  });
-};
 
 const createS3Store = (bucket: string, config: FileSettings): FileStore => {
   const { FILES_S3_ACCESS_KEY_ID: accessKeyId, FILES_S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
@@ -160,6 +169,8 @@ const createS3Store = (bucket: string, config: FileSettings): FileStore => {
         await opened.putStream(key, body, { contentType, ContentLength: size }).finally(() => body.destroy());
       });
     },
+    // S3 answers when the deletion is stored.
+    settleDeletion: async () => {},
   });
 };
 
