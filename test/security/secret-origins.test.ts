@@ -288,7 +288,9 @@ test.each(things)('a plan says where the secret of %s goes', async (_, thing) =>
 
 // Guards: clients of MCP change no address, as long as no tool of the service takes one.
 test('no tool of the MCP server takes an address or a secret', () => {
-  const taken = servedTools(service.routes).flatMap(({ inputSchema: { properties } }) => Object.keys(properties ?? {}));
+  const { audit, pageKeys } = service.services;
+  const tools = servedTools(service.routes, { audit: audit.trail, pageKeys });
+  const taken = tools.flatMap(({ inputSchema: { properties } }) => Object.keys(properties ?? {}));
   expect(taken.filter((name) => /^(url|address|body|config|headers|value|manifests|secrets?)$/.test(name))).toEqual([]);
 });
 
