@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql, type SQL } from 'drizzle-orm';
 import { itemAt, present } from '../../src/platform/core/present.ts';
+import { can, standingIn } from '../../src/platform/core/rights.ts';
 import { isStreamReply, type Endpoint } from '../../src/platform/http/endpoint.ts';
 import { download } from '../resources/exports/download.ts';
 import { newTenant, openForm } from '../resources/miniapps/people.ts';
@@ -143,10 +144,40 @@ async function pathsOf(endpoint: Endpoint): Promise<string[]> {
   return [...new Set(paths)];
 }
 
+const LOOKER = { standing: standingIn('acc_pages', 'viewer') };
 const READS = endpoints.filter(
   (endpoint) =>
-    endpoint.method === 'get' && endpoint.surface === 'control-plane' && !endpoint.right && !isOfOperator(endpoint),
+    endpoint.method === 'get' &&
+    endpoint.surface === 'control-plane' &&
+    !isOfOperator(endpoint) &&
+    (endpoint.right === undefined || can(LOOKER, endpoint.right)),
 );
+
+/** Bytes: the planted text is shorter. */
+const A_TEXT = 2_500;
+
+async function cutEverywhere(): Promise<void> {
+  const path = `/v1/runs/${runId}/context/content`;
+  const { text: whole } = await read(path);
+  const total: number = JSON.parse(whole).total_bytes;
+  expect(total).toBeGreaterThan(2_000);
+  for (let before = total; before > Math.max(0, total - A_TEXT); before -= 3) {
+    const { text: part, status } = await read(`${path}?before_byte=${before}`);
+    expect({ before, status, found: fragmentsIn(part) }).toEqual({ before, status: 200, found: [] });
+  }
+}
+
+async function guessEverything(): Promise<void> {
+  const answerTo = async (q: string) => {
+    const { status, text: found } = await read(`/v1/search?q=${encodeURIComponent(q)}&limit=100`);
+    return { status, found: found.replaceAll(q, '<q>') };
+  };
+  const secrets = [...new Set(addresses.flatMap((address) => address.secrets))];
+  for (const secret of secrets) {
+    for (const [guess, other] of guessesOf(secret)) expect(await answerTo(guess)).toEqual(await answerTo(other));
+    expect(await answerTo(`"${secret}"`)).toEqual(await answerTo(`"${[...secret].reverse().join('')}"`));
+  }
+}
 
 describe('a viewer', () => {
   // Guards: no reply to a viewer has a part of the address of a page that takes an answer, wherever somebody wrote it.
@@ -170,11 +201,11 @@ describe('a viewer', () => {
       const { params } = await partsOf(endpoint);
       const path = addressWith(endpoint, { params: { ...params, run_id: runId }, query: { after: '0' } });
       const url = service.controlPlaneUrl + path;
+      const { run_id: latest } = await tenant.run({ agent: AGENT, prompt: text });
       const stream = await openStream(url, { accept: EVENT_STREAM, ...viewer() });
       expect(stream.response.status).toBe(200);
-      const again = await tenant.run({ agent: AGENT, prompt: text });
       if (endpoint.id === 'live.follow')
-        await stream.first(({ data }) => data.run_id === again.run_id && data.topic === 'run_completed');
+        await stream.first(({ data }) => data.run_id === latest && data.topic === 'run_completed');
       else await stream.first(({ event }) => ['end', 'open'].includes(event));
       await stream.close();
       expect(fragmentsIn(stream.text())).toEqual([]);
@@ -182,28 +213,11 @@ describe('a viewer', () => {
   );
 
   // Guards against: a page of the context that begins within an address.
-  test('is told none by any cut of the context', async () => {
-    const path = `/v1/runs/${runId}/context/content`;
-    const { text: whole } = await read(path);
-    const total: number = JSON.parse(whole).total_bytes;
-    expect(total).toBeGreaterThan(2_000);
-    for (let before = total; before > 0; before -= 7) {
-      const { text: part, status } = await read(`${path}?before_byte=${before}`);
-      expect({ before, status, found: fragmentsIn(part) }).toEqual({ before, status: 200, found: [] });
-    }
-  });
+  test('is told none by any cut of the context', () => cutEverywhere());
 
   // Guards against: a search that answers a right guess at the letters of an address otherwise than a wrong one.
   test('learns no letter of one by searching', async () => {
-    const answerTo = async (q: string) => {
-      const { status, text: found } = await read(`/v1/search?q=${encodeURIComponent(q)}&limit=100`);
-      return { q: '', status, found: found.replaceAll(q, '<q>') };
-    };
-    const secrets = [...new Set(addresses.flatMap((address) => address.secrets))];
-    for (const secret of secrets) {
-      for (const [guess, other] of guessesOf(secret)) expect(await answerTo(guess)).toEqual(await answerTo(other));
-      expect(await answerTo(`"${secret}"`)).toEqual(await answerTo(`"${[...secret].reverse().join('')}"`));
-    }
+    await guessEverything();
     // The texts themselves are found, at each place of theirs.
     for (const word of ['planted', 'miniapps', 'nothing']) {
       const { text: found } = await read(`/v1/search?q=${word}&limit=100`);
@@ -255,4 +269,35 @@ test('members and receivers get working addresses', async () => {
   const told = receiver.received.find(({ body }) => body.includes('Please answer'));
   expect(told?.body).toContain(`/miniapps/${token}`);
   expect((await fetch(page, { method: 'POST', body: '{"size":"XL"}' })).status).toBe(200);
+});
+
+// Guards: rows that the release before wrote have keys, and no reader of them is told any, whole, cut or guessed.
+test('a viewer is told none of what was stored before', async () => {
+  // In two parts, as the product's own database client would store it without the key.
+  const [start, end] = [
+    text
+      .replaceAll(/miniapps|act\b|token/g, '$&\u0001')
+      .split('\u0001')
+      .join('~~'),
+    '~~',
+  ];
+  const stored = sql`replace(${start}, ${end}, '')`;
+  const ofRun = sql`where run_id = ${runId} and role = 'user'`;
+  await service.runtime.db.rows(sql`update runs set prompt = ${stored}, output = ${stored} || ${stored},
+    completed_at = completed_at + interval '1 ms' where id = ${runId}`);
+  // A page of a context has 64 KB: one of more begins at each place of the text.
+  await service.runtime.db.rows(
+    sql`update run_messages set content = to_jsonb(repeat(${stored} || ' ', 100)) ${ofRun}`,
+  );
+  await service.runtime.db.rows(sql`update projects set title = ${stored} where id = ${belongings.projectId}`);
+  const kept = await service.runtime.db.rows<{ row: string }>(
+    sql`select r::text as row from runs r where id = ${runId}`,
+  );
+  expect(fragmentsIn(itemAt(kept, 0).row).length).toBeGreaterThan(100);
+  for (const path of [`/v1/runs/${runId}/summary`, `/v1/runs/${runId}/transcript`, '/v1/projects', '/v1/runs/search'])
+    expect({ path, found: fragmentsIn((await read(path)).text) }).toEqual({ path, found: [] });
+  await guessEverything();
+  const archive = await unpack(await download(service, tenant, await makeExport(tenant)));
+  expect([...archive.values()].flatMap((bytes) => fragmentsIn(bytes.toString('latin1')))).toEqual([]);
+  await cutEverywhere();
 });

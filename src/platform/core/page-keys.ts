@@ -8,7 +8,7 @@
  */
 import { hmacSha256, safeEqual, secretsIn } from './crypto.ts';
 
-export interface PageRef {
+interface PageRef {
   customerId: string;
   pageId: string;
 }

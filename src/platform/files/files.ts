@@ -26,6 +26,8 @@ export interface FileStore {
   get(key: string): Promise<Buffer>;
   /** A missing file fails here or, in a local folder, when it is read. */
   getStream(key: string): Promise<Readable>;
+  /** Returns the number of bytes that are stored. @throws FileNotFoundError */
+  sizeOf(key: string): Promise<number>;
   /** Deleting a key that does not exist is no error. */
   delete(key: string): Promise<void>;
   /** Deletes everything in a folder: all keys that begin with its name and a slash. */
@@ -55,9 +57,11 @@ const check = (key: string): string => {
   return key;
 };
 
-/** The file system and S3 say it differently, and flydrive wraps both. */
+/** The file system and S3 say it differently, and flydrive wraps both. S3 has no word for it in a reply without a body. */
 const saysMissing = (error: unknown): boolean =>
-  [...causesOf(error)].some(({ name, code }: Error & { code?: unknown }) => code === 'ENOENT' || name === 'NoSuchKey');
+  [...causesOf(error)].some(
+    ({ name, code }: Error & { code?: unknown }) => code === 'ENOENT' || name === 'NoSuchKey' || name === 'NotFound',
+  );
 
 interface Writing {
   write(disk: Disk, key: string, bytes: Buffer, contentType: string): Promise<void>;
@@ -87,6 +91,14 @@ const fileStore = (disk: () => Promise<Disk>, { write, writeStream, settleDeleti
     check(key);
     try {
       return await (await disk()).getStream(key);
+    } catch (error) {
+      throw missing(key, error);
+    }
+  },
+  async sizeOf(key) {
+    check(key);
+    try {
+      return (await (await disk()).getMetaData(key)).contentLength;
     } catch (error) {
       throw missing(key, error);
     }

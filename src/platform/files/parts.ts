@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import type { FileStore } from './files.ts';
+import { FileNotFoundError, type FileStore } from './files.ts';
 
 /** The store is told this type, because nobody is served from there. */
 const OPAQUE = 'application/octet-stream';
@@ -80,6 +80,30 @@ export function createPartsWriter({ files, folder, spool, partBytes }: PartsPlac
       return { sizeBytes, sha256: hash.digest('hex') };
     },
   };
+}
+
+/** Returns the number of bytes that are stored in parts, of which all are full but the last one. @throws FileNotFoundError */
+export async function sizeOfParts(
+  files: Pick<FileStore, 'sizeOf'>,
+  { folder, partBytes }: Pick<PartsPlace, 'folder' | 'partBytes'>,
+): Promise<number> {
+  const sizeOf = (part: number): Promise<number | undefined> =>
+    files.sizeOf(partKey(folder, part)).catch((error: unknown) => {
+      if (error instanceof FileNotFoundError) return undefined;
+      throw error;
+    });
+  // The last part is searched for in doubled steps and then between two of them, as there may be thousands.
+  let last = -1;
+  let size = 0;
+  let step = 1;
+  for (let isDoubling = true; step >= 1;) {
+    const found = await sizeOf(last + step);
+    if (found === undefined) isDoubling = false;
+    else [last, size] = [last + step, found];
+    step = isDoubling ? step * 2 : Math.floor(step / 2);
+  }
+  if (last < 0) throw new FileNotFoundError(`no file ${partKey(folder, 0)}`);
+  return last * partBytes + size;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import express from 'express';
 import multer from 'multer';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { sha256 } from '../core/crypto.ts';
@@ -39,6 +40,7 @@ import {
   type RangedReply,
   type Route,
 } from './endpoint.ts';
+import { exactly } from './exact-length.ts';
 import { partOf } from './ranges.ts';
 import { createStreamSender, type StreamSender } from './stream.ts';
 import { REPLAYED_HEADER, repeatableRequest, type Claim, type OnceOnly } from './once-only.ts';
@@ -238,7 +240,8 @@ async function send(
     // listeners that Node takes for a leak.
     response.setMaxListeners(20);
     compress(request, response);
-    await (can(caller, 'workspace.change') ? pipeline(body, response) : pipeline(body, maskPageKeys(), response));
+    const whole = sizeBytes === undefined ? body : Readable.from(exactly(sizeBytes)(body));
+    await (can(caller, 'workspace.change') ? pipeline(whole, response) : pipeline(whole, maskPageKeys(), response));
     return;
   }
   sendJson(request, response, jsonTextFor(caller, JSON.stringify(replyOf(endpoint, result)), pageKeys));

@@ -9,6 +9,7 @@ import { portOf } from '../core/port.ts';
 import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import { errorHandler, notFound } from './app.ts';
+import { strictLength } from './exact-length.ts';
 import { answerUnreadable } from './unreadable.ts';
 
 export interface Listener {
@@ -51,7 +52,7 @@ export async function listen({
   // Replies have no validators, so nothing that a caller keeps can be fresh; without this Express would answer
   // `If-None-Match: *` with 304.
   Object.defineProperty(app.request, 'fresh', { value: false });
-  app.use(requestLog(log), helmet());
+  app.use(strictLength, requestLog(log), helmet());
   for (const handler of before) app.use(handler);
   app.use(refuseTrace);
   app.get('/healthz', (_request, response) => {

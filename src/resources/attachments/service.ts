@@ -134,7 +134,8 @@ export const createAttachmentService = ({ store, files, workspaces, log }: Depen
         // Agents save pages and drawings too. They are for saving and opening, and must not run on this origin.
         contentType: isActiveType(file.contentType) ? 'text/plain' : file.contentType,
         body: await files.getStream(file.fileKey),
-        sizeBytes: file.sizeBytes,
+        // The row may say another size than the bytes have.
+        sizeBytes: await files.sizeOf(file.fileKey),
         filename: file.filename,
       };
     },

@@ -13,7 +13,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import type { Caller, Confirmation, RangedReply } from '../../platform/http/endpoint.ts';
 import { ownCustomer } from '../../platform/http/own-workspace.ts';
 import type { FileStore } from '../../platform/files/files.ts';
-import { readParts } from '../../platform/files/parts.ts';
+import { readParts, sizeOfParts } from '../../platform/files/parts.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
@@ -38,7 +38,7 @@ export type ExportService = ReturnType<typeof createExportService>;
 export interface ExportServiceDependencies {
   temporal: Temporal;
   store: ExportStore;
-  files: Pick<FileStore, 'get' | 'deleteAll'>;
+  files: Pick<FileStore, 'get' | 'sizeOf' | 'deleteAll'>;
   otp: Pick<OtpService, 'gate'>;
   settings: Pick<Config, 'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES'>;
   log: Log;
@@ -101,15 +101,16 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
 
     /** @throws Problem not_found, export_not_ready */
     async download(caller: Caller, path: Path): Promise<RangedReply> {
-      const { status, folder, sizeBytes, sha256, createdAt } = await store.find(refOf(caller, path));
+      const { status, folder, sha256, createdAt } = await store.find(refOf(caller, path));
       if (status !== 'ready') throw new Problem('export_not_ready', `export_not_ready: it is ${status}`);
-      const from = present(folder, 'the folder of a ready archive');
+      const place = { folder: present(folder, 'the folder of a ready archive'), partBytes: PART_BYTES };
       return {
         contentType: ARCHIVE_TYPE,
         filename: archiveName(path.identity_workspace_id, createdAt),
-        sizeBytes: present(sizeBytes, 'the size of a ready archive'),
+        // The row may say another size than the bytes have.
+        sizeBytes: await sizeOfParts(files, place),
         tag: present(sha256, 'the digest of a ready archive'),
-        open: (range) => readParts(files, { folder: from, partBytes: PART_BYTES }, range),
+        open: (range) => readParts(files, place, range),
       };
     },
 

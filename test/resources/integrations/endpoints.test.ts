@@ -298,9 +298,9 @@ describe('workspaces', () => {
 
   // Guards: the same of secrets slots.
   test('keep their secrets apart', async () => {
-    const path = 'linear/secrets/mcp.url';
+    const path = 'slack/secrets/mcp.url';
     const slotOf = async (tenant: Tenant) =>
-      (await get(tenant, 'linear')).credentials.find(({ dotted }: { dotted?: string }) => dotted === 'mcp.url');
+      (await get(tenant, 'slack')).credentials.find(({ dotted }: { dotted?: string }) => dotted === 'mcp.url');
     expect((await put(acme, path, { value: 'https://mcp.example.com/acme' })).status).toBe(200);
     expect(await slotOf(bora)).toMatchObject({ is_set: false });
     expect((await remove(bora, path)).status).toBe(404);

@@ -23,6 +23,9 @@ const createMemoryFiles = (): FileStore => {
     async getStream(key) {
       return Readable.from([await this.get(key)]);
     },
+    async sizeOf(key) {
+      return (await this.get(key)).length;
+    },
     async delete(key) {
       files.delete(key);
     },

@@ -8,12 +8,14 @@ import { startPostgres } from '../../../src/embedded/postgres.ts';
 import { preparedDatabase } from '../../../src/embedded/prepared-database.mjs';
 import { createDatabase, type Database } from '../../../src/platform/db/client.ts';
 import { TEMPLATE, withDatabase } from './database-template.ts';
+import { requireOwnReferences } from './references.ts';
 
 export interface TestDatabase {
   db: Database;
   url: string;
   /** Connections the url takes at once. */
   poolSize: number;
+  /** Drops the database. @throws Error for a row in it that refers to another workspace */
   close(): Promise<void>;
 }
 
@@ -28,7 +30,11 @@ export async function openTestDatabase(): Promise<TestDatabase> {
     poolSize,
     async close() {
       await db.close();
-      await drop();
+      try {
+        await requireOwnReferences(url);
+      } finally {
+        await drop();
+      }
     },
   };
 }

@@ -23,7 +23,7 @@ export interface RequestParts {
   file?: Uint8Array<ArrayBuffer>;
 }
 
-const urlOf = (
+export const urlOf = (
   { baseUrl }: Pick<TestService, 'baseUrl'>,
   endpoint: Endpoint,
   { params = {}, query = {} }: RequestParts = {},

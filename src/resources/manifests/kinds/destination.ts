@@ -3,8 +3,8 @@ import { newUuid } from '../../../platform/core/ids.ts';
 import { isOneOf } from '../../../platform/core/one-of.ts';
 import { present } from '../../../platform/core/present.ts';
 import { CLOSED } from '../../../platform/db/circuit.ts';
-import { CONFIGS, NewDestination } from '../../output-destinations/contract.ts';
-import { destinationOrigin } from '../../output-destinations/host.ts';
+import { CONFIGS, destinationOrigin, NewDestination } from '../../output-destinations/contract.ts';
+
 import { DESTINATION_KINDS, SECRET_FIELDS } from '../../output-destinations/model.ts';
 import type { DestinationService } from '../../output-destinations/service.ts';
 import type { DestinationStore } from '../../output-destinations/store/index.ts';
