@@ -1,7 +1,7 @@
 /** Locks, limits, queues and caps: each stops those whom its row names, and nobody else. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { createPlaceStore } from '../../src/resources/receivers/store.ts';
 import { untilWaiting } from '../support/database/locks.ts';
 import { agentStep, makeTemplate, phaseSpec } from '../support/fixtures/projects.ts';
@@ -31,28 +31,34 @@ test.each(ROWS)('%s has tests', (_name, { tests }) => {
   for (const [path, text] of Object.entries(tests)) expect(readFileSync(path, 'utf8')).toContain(text);
 });
 
-/** Holds the lock until those who are not stopped are served; then the one who is waits, and is served after it. */
-async function whileLocked(name: string, stopped: () => Promise<unknown>, spared: () => Promise<unknown>) {
+/** Holds advisory locks while `work` goes on, which may let them go before its end. */
+async function holding(locks: readonly SQL[], work: (letGo: () => void) => Promise<unknown>) {
   const { db } = service.runtime;
-  const held = Promise.withResolvers<void>();
   const done = Promise.withResolvers<void>();
-  const holding = db.transaction(async () => {
-    await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
+  const held = Promise.withResolvers<void>();
+  const transaction = db.transaction(async () => {
+    for (const lock of locks) await db.rows(sql`select pg_advisory_xact_lock(${lock})`);
     held.resolve();
     await done.promise;
   });
   try {
-    await held.promise;
-    await spared();
-    const waiting = stopped();
-    await untilWaiting(db, 1);
-    done.resolve();
-    await waiting;
+    await Promise.race([held.promise, transaction]);
+    await work(done.resolve);
   } finally {
     done.resolve();
-    await holding;
+    await transaction;
   }
 }
+
+/** Those who are not stopped are served while the lock is held; the one who is waits for it, and is served then. */
+const whileLocked = (name: string, stopped: () => Promise<unknown>, spared: () => Promise<unknown>) =>
+  holding([sql`hashtextextended(${name}, 0)`], async (letGo) => {
+    await spared();
+    const waiting = stopped();
+    await untilWaiting(service.runtime.db, 1);
+    letGo();
+    await waiting;
+  });
 
 describe('those who are stopped, and those who are not', () => {
   let hooks = 0;
@@ -142,22 +148,9 @@ describe('those who are stopped, and those who are not', () => {
   });
 
   // Their names are numbers: of migrations, sums of lists and addresses of notices.
-  test('chores of the deployment', async () => {
-    const { db } = service.runtime;
-    const held = Promise.withResolvers<void>();
-    const done = Promise.withResolvers<void>();
-    const holding = db.transaction(async () => {
-      for (const name of [4_711_001, , 4_711_006]) await db.rows(sql`select pg_advisory_xact_lock(${name}::bigint)`);
-      held.resolve();
-      await done.promise;
-    });
-    try {
-      await held.promise;
+  test('chores of the deployment', () =>
+    holding([sql`4711001`, sql`4711002`, sql`4711006`], async () => {
       await run(acme, 'while chores are done');
       expect((await acme.cp('GET', '/v1/runs')).status).toBe(200);
-    } finally {
-      done.resolve();
-      await holding;
-    }
-  });
+    }));
 });

@@ -2,7 +2,7 @@
  * The types that a setting may have: each reads the text of a variable and says what it expects where the text is
  * something else.
  */
-import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { messageOf } from './causes.ts';
@@ -58,12 +58,10 @@ export const extensions = list.transform((names, ctx): ReadonlySet<Extension> =>
 });
 const PROXY_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return PROXY_NETWORKS.includes(text);
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128))
-  );
+  if (PROXY_NETWORKS.includes(text)) return true;
+  const [address = ''] = text.split('/');
+  if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return false;
+  return address === text || (ipaddr.isValidCIDR(text) && ipaddr.parseCIDR(text)[1] > 0);
 }
 /** Empty trusts nobody; `2` the last two hops; `10.0.0.0/8,loopback` whoever has such an address. */
 export const trustedProxies = z
