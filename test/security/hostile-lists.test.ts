@@ -77,10 +77,10 @@ const PLANS: readonly [string, () => object, number][] = [
   ['20 unknown tools in each of 100 agents beside 300 tools', () => plan(agents(100, 20), tools(300)), 422],
   ['200 unknown tools in each of 500 agents', () => plan(agents(500, 200)), 422],
   ['100 unknown tools in each of 200 agents beside 800 tools', () => plan(agents(200, 100), tools(800)), 422],
-  ['400,000 secrets', () => ({ ...plan(), secrets: secrets(400_000) }), 422],
+  ['400,000 secrets', () => ({ ...plan(), secrets: secrets(400_000) }), 413],
   ['90,000 secrets', () => ({ ...plan(), secrets: secrets(90_000) }), 422],
   ['1,000 secrets of 5,000 characters', () => ({ ...plan(), secrets: secrets(1_000, 'x'.repeat(5_000)) }), 200],
-  ['500,000 manifests', () => plan(Array.from({ length: 500_000 }, () => ({}))), 422],
+  ['500,000 manifests', () => plan(Array.from({ length: 500_000 }, () => ({}))), 413],
   ['700 files of 10 kB', () => plan(tools(700, 'x'.repeat(10_000))), 422],
 ];
 const plan = (...manifests: readonly object[][]) => ({ manifests: manifests.flat() });

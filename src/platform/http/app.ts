@@ -41,6 +41,7 @@ import {
   type Route,
 } from './endpoint.ts';
 import { exactly } from './exact-length.ts';
+import { MANY_VALUES, manyValues, refuseManyValues } from './many-values.ts';
 import { partOf } from './ranges.ts';
 import { createStreamSender, type StreamSender } from './stream.ts';
 import { REPLAYED_HEADER, repeatableRequest, type Claim, type OnceOnly } from './once-only.ts';
@@ -116,7 +117,15 @@ const authenticated =
 
 // Any content type is read as JSON: what is not JSON is then a clear 400 rather than a silently missing body.
 const jsonReader = (maxBytes: number): RequestHandler =>
-  bounded(maxBytes, express.json({ limit: maxBytes, strict: false, type: (request) => !isMultipart(request) }));
+  bounded(
+    maxBytes,
+    express.json({
+      limit: maxBytes,
+      strict: false,
+      type: (request) => !isMultipart(request),
+      verify: refuseManyValues,
+    }),
+  );
 const readJson = jsonReader(MAX_JSON_BYTES);
 const readRaw = bounded(MAX_JSON_BYTES, express.raw({ limit: MAX_JSON_BYTES, type: () => true }));
 const isMultipart = (request: { headers: { 'content-type'?: string } }) =>
@@ -295,6 +304,7 @@ function problemOf(error: unknown, { locals }: Response): Problem | undefined {
 function readingProblem(error: unknown): Problem | undefined {
   const { type, status } = error as { type?: string; status?: number };
   if (type === 'entity.parse.failed') return new Problem('invalid_json');
+  if (type === MANY_VALUES) return manyValues();
   if (type === 'entity.too.large') return new Problem('payload_too_large');
   if (status !== undefined && status >= 400 && status < 500) return new Problem('bad_request', 'malformed request');
   return undefined;

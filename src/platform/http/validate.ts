@@ -9,6 +9,7 @@ import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import type { Endpoint } from './endpoint.ts';
 import { longList } from './long-lists.ts';
+import { MAX_VALUES } from './many-values.ts';
 import { unknownFields, unknownMessage } from './unknown-fields.ts';
 
 type Place = 'path' | 'query' | 'body';
@@ -86,9 +87,6 @@ function sentence({ loc, msg }: Fault): string {
   const field = loc.slice(1).join('.');
   return field === '' || msg.startsWith(field) ? msg : `${field}: ${msg}`;
 }
-
-/** Each value of a body is looked at several times, on the one thread that serves everybody. */
-const MAX_VALUES = 100_000;
 
 /**
  * Finds what Postgres cannot keep in a text or jsonb column, wherever in the value it stands. It does not call itself,
