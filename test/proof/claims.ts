@@ -48,6 +48,11 @@ export const CLAIMS: readonly Claim[] = [
     proof: 'followers',
     holds: 'Whoever follows a workspace sees each event once, in order, whatever is killed meanwhile',
   },
+  {
+    id: 'R12',
+    proof: 'power',
+    holds: 'A machine that loses its power loses no answer that was given, and what was accepted ends once',
+  },
   { id: 'S1', proof: 'auth', holds: 'Every route refuses every wrong credential' },
   { id: 'S2', proof: 'tenancy', holds: "Another workspace's things are unknown, and show nowhere" },
   { id: 'S3', proof: 'egress', holds: 'Nothing that a tenant names leads inside, in no spelling and by no detour' },

@@ -7,21 +7,23 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../../src/platform/core/present.ts';
+import { mountSmallDisk } from '../support/faults/small-disk.ts';
 import { createEmbeddedService, SERVERS, type EmbeddedService, type ServerName } from './embedded-service.ts';
-import { openRows, openWorkflows, successRateOf, summaryOf, violationsOf } from './invariants.ts';
+import { untilSettled } from './embedded-settled.ts';
+import { successRateOf } from './invariants.ts';
 import { keepLogs } from './keep-logs.ts';
-import { HELD } from './money.ts';
 import { between, pick, seeded, shuffled } from './random.ts';
 import { isReadyWithin } from './ready.ts';
 import { prove } from './report.ts';
 import { startSink } from './sink.ts';
 import { waitsOverApi } from './waits.ts';
-import { createWorkload, makeProofTenant, workloadSettings, type Workload } from './workload.ts';
+import { createWorkload, makeProofTenant, workloadSettings } from './workload.ts';
 
 const MB = 1_024 ** 2;
 const DISK = 1_500 * MB;
-/** How long it may take to be ready again, and until all that was accepted has ended. One database serves it all, slowly. */
+/** How long it may take to be ready again. */
 const READY_MS = 120_000;
+/** How long it may take until all that was accepted has ended. One database serves it all, slowly. */
 const RECOVERY_MS = 240_000;
 /** How long something stays away, or full, at most. */
 const AWAY_MS = 4_000;
@@ -158,7 +160,11 @@ await prove(
   async ({ seed, small, say, repeat }) => {
     const random = seeded(seed);
     const sink = await startSink();
-    const service = await createEmbeddedService(DISK, workloadSettings(sink), makeProofTenant);
+    const service = await createEmbeddedService(
+      (directory) => mountSmallDisk(directory, DISK),
+      workloadSettings(sink),
+      makeProofTenant,
+    );
     const tenant = service.prepared;
     const violations: string[] = [];
     const context: Context = { service, random, violations };
@@ -202,7 +208,7 @@ await prove(
     await workload.finish();
 
     const startedAt = Date.now();
-    const { did, found } = await untilSettled(service, workload, sink, say);
+    const { did, found } = await untilSettled(service, workload, sink, say, RECOVERY_MS);
     const settledMs = Date.now() - startedAt;
     violations.push(...found, ...service.tooManyWriters);
     const bad = [...workload.calls.bad].map(([what, count]) => `${what} (${count})`).join(', ');
@@ -227,32 +233,4 @@ await prove(
 function hasEnded({ replica: { running } }: EmbeddedService): boolean {
   const { exitCode, signalCode } = present(running).child;
   return exitCode !== null || signalCode !== null;
-}
-
-/** People answer what waits; then it is stopped, and the record is looked at. What is still open goes on. */
-async function untilSettled(
-  service: EmbeddedService,
-  workload: Workload,
-  sink: Awaited<ReturnType<typeof startSink>>,
-  say: (text: string) => void,
-) {
-  const { customerId, person, temporal } = workload;
-  for (const deadline = Date.now() + RECOVERY_MS; ;) {
-    for (const until = Date.now() + 20_000; Date.now() < until; await wait(1_000)) await person.look();
-    const workflows = await openWorkflows(temporal);
-    const isLate = Date.now() > deadline;
-    const seen = await service.whileStopped(async (db) => {
-      const open = await openRows(db, customerId);
-      const held = await db.rows<{ what: string }>(HELD(customerId));
-      // Only then, as the list is long before.
-      if (open.length === 0) open.push(...workflows);
-      const left = [...open, ...held.map(({ what }) => what)];
-      if (left.length > 0 && !isLate) return left;
-      const options = { db, workload, sink };
-      const late = open.map((what) => `${what} ${RECOVERY_MS / 1_000} s after the troubles`);
-      return { did: await summaryOf(options), found: [...late, ...(await violationsOf(options))] };
-    });
-    if (!Array.isArray(seen)) return seen;
-    say(`${seen.length} still open, such as: ${seen[0]}`);
-  }
 }

@@ -16,16 +16,19 @@ import type { Replica } from '../support/processes/deployment.ts';
 import { quietPort } from '../support/processes/ports.ts';
 import { COMMANDS, startProcess } from '../support/processes/service-process.ts';
 import { TEST_SECRETS } from '../support/service/service.ts';
-import { mountSmallDisk, type SmallDisk } from '../support/faults/small-disk.ts';
+import type { SmallDisk } from '../support/faults/small-disk.ts';
 
 export type ServerName = 'postgres' | 'temporal';
 export const SERVERS: readonly ServerName[] = ['postgres', 'temporal'];
 
-export interface EmbeddedService {
+/** What a service's data directory is on. */
+export type ServiceDisk = Pick<SmallDisk, 'launcher' | 'inside' | 'close'>;
+
+export interface EmbeddedService<D extends ServiceDisk = SmallDisk> {
   /** The one process that clients see. */
   replica: Replica & { url: string };
   temporalAddress: string;
-  disk: SmallDisk;
+  disk: D;
   /** A folder beside the disk, with the log of the service; removed with this process. */
   folder: string;
   /** Begins to start it. @returns whether it came to work; else it has ended by itself */
@@ -33,6 +36,8 @@ export interface EmbeddedService {
   /** Returns when it has ended. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   killServer(name: ServerName): Promise<void>;
+  /** Its own process and those of its servers. */
+  pids(): Promise<number[]>;
   /** What it logged last. */
   lastWords(): Promise<string>;
   /** For whoever looks into the database: it is stopped, and started again. */
@@ -52,19 +57,20 @@ const DATA_FILES: Record<ServerName, RegExp> = {
 const LOOK_MS = 100;
 
 /**
+ * @param mount gives an empty directory its disk
  * @param prepare makes what there is before the first start
  * @param settings of the service
  */
-export async function createEmbeddedService<Prepared>(
-  bytes: number,
+export async function createEmbeddedService<Prepared, D extends ServiceDisk>(
+  mount: (directory: string) => Promise<D>,
   settings: Record<string, string>,
   prepare: (db: Database) => Promise<Prepared>,
-): Promise<EmbeddedService & { prepared: Prepared }> {
+): Promise<EmbeddedService<D> & { prepared: Prepared }> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-embedded-'));
   removeWithUs(folder);
   const dataDir = join(folder, 'data');
   await mkdir(dataDir);
-  const disk = await mountSmallDisk(dataDir, bytes);
+  const disk = await mount(dataDir);
 
   const port = await quietPort();
   const controlPlanePort = await quietPort();
@@ -80,7 +86,7 @@ export async function createEmbeddedService<Prepared>(
     ...settings,
   };
   const controlPlaneUrl = `http://127.0.0.1:${controlPlanePort}`;
-  const replica: EmbeddedService['replica'] = {
+  const replica: EmbeddedService<D>['replica'] = {
     name: 'service',
     part: 'api',
     url: `http://127.0.0.1:${port}`,
@@ -157,6 +163,10 @@ export async function createEmbeddedService<Prepared>(
           // Ended meanwhile.
         }
       }
+    },
+    async pids() {
+      const servers = await Promise.all(SERVERS.map((name) => pidsOf(name, dataDir)));
+      return [replica.running?.child.pid ?? [], servers].flat(2);
     },
     lastWords,
     async whileStopped(ask) {

@@ -130,6 +130,8 @@ export interface WorkloadOptions {
   perSecond?: number;
   /** Runs under way from which on nothing new is begun, and what is there is only read: a slow machine takes longer. */
   maxOpen?: number;
+  /** Sees each answer that was given. */
+  onReply?: (request: Request, reply: Reply) => void;
   /** In the place of `KINDS`, or with more of them. */
   kinds?: readonly (readonly [Kind, number])[];
 }
@@ -169,6 +171,7 @@ export async function createWorkload({
   random,
   perSecond = 2,
   maxOpen = 40,
+  onReply,
   kinds = KINDS,
 }: WorkloadOptions): Promise<Workload> {
   const log = createLog({ level: 'silent', pretty: false });
@@ -197,6 +200,7 @@ export async function createWorkload({
     const startedAt = performance.now();
     const reply = await send(someApi(), request);
     calls.longestMs = Math.max(calls.longestMs, performance.now() - startedAt);
+    onReply?.(request, reply);
     const count = wasFaulty || faultsEver > faultsBefore ? calls.duringFaults : calls.outsideFaults;
     count.made += 1;
     if (isGood(reply.status)) count.good += 1;

@@ -1,0 +1,99 @@
+/**
+ * A directory on a disk that can lose its power: a file system of its own in an image (loop device). After a power loss the
+ * directory is what the image had, without what was only in the system's cache. Linux, as root.
+ *
+ * The disk itself has no cache here that it could lose: what the system has sent to it stays.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { startTime } from '../../../src/embedded/stale.ts';
+import { present } from '../../../src/platform/core/present.ts';
+import { reasonOf } from '../programs/missing.ts';
+import { having, type SmallDisk } from './small-disk.ts';
+
+const run = promisify(execFile);
+
+export interface LosableDisk extends Pick<SmallDisk, 'launcher' | 'inside' | 'close'> {
+  /** Stops these processes at one moment, ends them, and leaves what the disk had at that moment. */
+  losePower(pids: readonly number[]): Promise<void>;
+}
+
+/** Why there are none here; undefined where there are. */
+export const reasonAgainstLoops = async (): Promise<string | undefined> =>
+  reasonOf(mountLosableDisk(await mkdtemp(join(tmpdir(), 'aos-loop-')), 8 * 1_024 ** 2).then((disk) => disk.close()));
+
+/** The system writes by itself what is older than this, as it does by default. */
+const COMMIT_S = 5;
+
+/** @param directory one that is there, and empty */
+export async function mountLosableDisk(directory: string, bytes: number): Promise<LosableDisk> {
+  const images = await mkdtemp(join(tmpdir(), 'aos-disk-'));
+  let image = join(images, '0.img');
+  await run('truncate', ['-s', String(bytes), image]);
+  await run('mkfs.ext4', ['-q', '-F', image]);
+
+  // The mounts are those of this process, and are gone with it, however it ends.
+  const [program, ...args] = having('echo there');
+  const keeper = spawn(present(program), [...args, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(keeper, 'exit');
+  await Promise.race([
+    once(keeper.stdout, 'data'),
+    ended.then(() => Promise.reject(new Error('no mounts of its own'))),
+  ]);
+  const launcher = ['nsenter', '--mount', '--target', String(keeper.pid)];
+  const inMounts = (...command: string[]) => run(present(launcher[0]), [...launcher.slice(1), ...command]);
+  const mount = () => inMounts('mount', '-o', `loop,commit=${COMMIT_S}`, image, directory);
+  const close = async () => {
+    await inMounts('umount', '-l', directory).catch(() => {});
+    keeper.kill('SIGKILL');
+    await ended;
+    await rm(images, { recursive: true });
+  };
+  await mount().catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+
+  /** How many writes the disk has done and has under way. */
+  async function writes(): Promise<string> {
+    const mounts = await readFile(`/proc/${keeper.pid}/mountinfo`, 'utf8');
+    const fields = mounts.split('\n').map((line) => line.split(' '));
+    const device = present(fields.findLast((each) => each[4] === directory)?.[2]);
+    const counts = (await readFile(`/sys/dev/block/${device}/stat`, 'utf8')).trim().split(/\s+/);
+    return `${counts[4]} ${counts[8]}`;
+  }
+
+  return {
+    launcher,
+    inside: join(`/proc/${keeper.pid}/root`, directory),
+    close,
+    async losePower(pids) {
+      for (const pid of pids) signal(pid, 'SIGSTOP');
+      const next = join(images, `${Number.parseInt(image.split('/').at(-1) ?? '') + 1}.img`);
+      // The system goes on writing by itself: only a copy during which it wrote nothing is of one moment.
+      for (let before = ''; before !== (await writes());) {
+        before = await writes();
+        await run('cp', ['--sparse=always', image, next]);
+      }
+      for (const pid of pids) signal(pid, 'SIGKILL');
+      for (const pid of pids) while ((await startTime(pid)) !== undefined) await wait(20);
+      await inMounts('umount', '-l', directory);
+      await rm(image);
+      image = next;
+      await mount();
+    },
+  };
+}
+
+function signal(pid: number, name: 'SIGSTOP' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Ended already.
+  }
+}
