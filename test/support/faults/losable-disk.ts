@@ -24,15 +24,19 @@ export interface LosableDisk extends Pick<SmallDisk, 'launcher' | 'inside' | 'cl
 }
 
 /** Why there are none here; undefined where there are. */
-export const reasonAgainstLoops = async (): Promise<string | undefined> =>
-  reasonOf(mountLosableDisk(await mkdtemp(join(tmpdir(), 'aos-loop-')), 8 * 1_024 ** 2).then((disk) => disk.close()));
+export async function reasonAgainstLoops(): Promise<string | undefined> {
+  const directory = await mkdtemp(join(tmpdir(), 'aos-loop-'));
+  const reason = await reasonOf(mountLosableDisk(directory, 8 * 1_024 ** 2).then((disk) => disk.close()));
+  await rm(directory, { recursive: true });
+  return reason;
+}
 
 /** The system writes by itself what is older than this, as it does by default. */
 const COMMIT_S = 5;
 
-/** @param directory one that is there, and empty */
+/** @param directory one that is there, and empty; its images are beside it */
 export async function mountLosableDisk(directory: string, bytes: number): Promise<LosableDisk> {
-  const images = await mkdtemp(join(tmpdir(), 'aos-disk-'));
+  const images = await mkdtemp(`${directory}-disk-`);
   let image = join(images, '0.img');
   await run('truncate', ['-s', String(bytes), image]);
   await run('mkfs.ext4', ['-q', '-F', image]);
