@@ -4,7 +4,10 @@
  */
 import type { RequestHandler } from 'express';
 
-/** Makes Node throw when a reply is written that does not have its length; every listener has it first. */
+/**
+ * Makes Node throw when a reply is written that does not have its length; every listener has it first. Node looks at a first write only
+ * if the headers have gone out before it, so a body whose length is given goes through `exactly` as well.
+ */
 export const strictLength: RequestHandler = (_request, response, next) => {
   response.strictContentLength = true;
   next();

@@ -47,7 +47,8 @@ beforeAll(async () => {
     })
     .get('/ended', (_request, response) => void response.set('content-length', `${LENGTH}`).end(bytes(count)))
     .get('/written', (_request, response) => {
-      response.set('content-length', `${LENGTH}`).write(bytes(count));
+      response.set('content-length', `${LENGTH}`).flushHeaders();
+      response.write(bytes(count));
       response.end();
     });
   listener = await listen({
