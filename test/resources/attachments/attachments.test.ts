@@ -6,10 +6,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
 import type { ProjectStatus } from '../../../src/resources/projects/model.ts';
 import { withdrawProject } from '../../../src/resources/projects/store/create.ts';
 import { attachmentName } from '../../../src/resources/attachments/model.ts';
+import { pdfOf, streamOf } from '../../support/documents/pdf.ts';
+import { docxOf, paragraph } from '../../support/documents/zip.ts';
 import { insertProject } from '../../support/fixtures/projects-store.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -281,4 +284,24 @@ describe('files that are there before their project starts', () => {
     expect(await download(id)).toMatchObject(NOT_FOUND);
     expect((await stored()).length).toBe(before);
   });
+});
+
+// Guards: files of one workspace that take long to be looked at hold up no upload of another.
+test('workspaces take turns', async () => {
+  const packed = deflateSync(Buffer.alloc(80_000_000, 'q Q ')).toString('latin1');
+  const slow = new Uint8Array(
+    pdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>',
+      streamOf(packed, '/Filter /FlateDecode'),
+    ]),
+  );
+  const [mine, theirs] = [await project(), await project('active', other)];
+  const ended: string[] = [];
+  const many = Array.from({ length: 8 }, () => upload(mine, form(['slow.pdf', slow])).then(() => ended.push('slow')));
+  const made = await upload(theirs, form(['quick.docx', new Uint8Array(docxOf(paragraph('Hello')))]), other);
+  expect(made.body.data[0].reading).toMatchObject({ kind: 'docx' });
+  expect(ended).toEqual([]);
+  await Promise.all(many);
 });
