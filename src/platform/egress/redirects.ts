@@ -2,7 +2,6 @@
  * Follows redirects, and keeps credentials where they belong. The `fetch` of Node takes `authorization` and `cookie` out
  * of a request that is redirected to another origin, but leaves headers such as `x-api-key`.
  */
-import type { Fetch } from './limits.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -26,8 +25,8 @@ const nextRequest = (init: RequestInit, status: number, from: URL, to: URL): Req
  * @param send makes the request of one hop, and must not follow redirects itself
  */
 export const followingRedirects =
-  (send: (url: URL, init: RequestInit) => Promise<Response>): Fetch =>
-  async (input, init = {}) => {
+  (send: (url: URL, init: RequestInit) => Promise<Response>) =>
+  async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     let url = new URL(input);
     let request = init;
     for (let hops = 0; ; hops += 1) {
