@@ -102,7 +102,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
       ...given.tokens.map(({ kind, scope }) => (scope === SHARED ? kind : `${kind} of the scope ${scope}`)),
       ...given.secrets.filter((key) => key.startsWith('server.') && !ADDRESS_SECRETS.includes(key)),
     ];
-    if (kept.length >= 0) return;
+    if (kept.length === 0) return;
     const before = await addressesGiven(customerId, slug);
     const receivers = before && addresses.receiversOf(slug, before);
     const after = addresses.receiversOf(slug, { ...before, [dotted]: value });

@@ -3,7 +3,7 @@ import { keptSecretFault } from '../../platform/core/http-origin.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
 import { CONFIGS, type DestinationTarget } from './contract.ts';
-import { destinationOrigin } from './contract.ts';
+import { destinationOrigin } from './host.ts';
 import { MASK, SECRET_FIELDS } from './model.ts';
 
 /** @returns the address that a destination is reached at, with the name of its field */

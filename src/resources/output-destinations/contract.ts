@@ -1,7 +1,5 @@
 /** The HTTP contract of output destinations: where finished artifacts are also sent, and the log of what came of it. */
 import { z } from 'zod';
-import { httpOrigin } from '../../platform/core/http-origin.ts';
-import { fieldsOf } from '../../platform/core/record.ts';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { limit, listReply, offset, pageReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import { DESTINATION_KINDS, MASK, NOTICE_KINDS, OUTPUT_DELIVERY_STATUSES, RECIPIENT_STATES } from './model.ts';
@@ -268,21 +266,3 @@ export const testDestination = endpoint({
   reply: z.object({ delivered: z.boolean(), error: z.string().nullable(), duration_ms: z.int() }),
   problems: ['not_found'],
 });
-
-/**
- * Returns the origin that the secrets of a destination are for. Unlike `hostOf` it takes a configuration that was not
- * checked yet; undefined if that has no address.
- */
-export function destinationOrigin(kind: unknown, config: unknown): string | undefined {
-  const { url, webhook_url: slackUrl, endpoint, region } = fieldsOf(config);
-  switch (kind) {
-    case 'webhook':
-      return httpOrigin(url);
-    case 'slack':
-      return httpOrigin(slackUrl);
-    case 's3':
-      return httpOrigin(endpoint === undefined ? `https://s3.${String(region)}.amazonaws.com` : endpoint);
-    default:
-      return undefined;
-  }
-}

@@ -25,6 +25,7 @@ import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.t
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { changedConfig, configProblem } from './config.ts';
 import type { DeliveryQuery, DestinationChange, DestinationTarget, NewDestination } from './contract.ts';
+import { destinationOrigin } from './host.ts';
 import { outputWorkflowId } from './model.ts';
 import type { RecipientStore } from './store/recipients.ts';
 import type { Recipients } from './recipients.ts';
@@ -117,6 +118,8 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     /** The configuration of a row, with its secrets. */
     open: (row: DestinationRow): DestinationTarget => openConfig(secretBox, row),
     seal: (row: Pick<DestinationRow, 'id' | 'customerId' | 'kind' | 'config'>) => sealConfig(secretBox, row),
+    /** The origin that the secrets of a configuration are for. */
+    originOf: destinationOrigin,
     /** Asks recipients who are new; of other kinds of destinations there are none. */
     async askRecipients(row: DestinationRow): Promise<void> {
       if (row.kind === 'email') await recipients.ask(row);

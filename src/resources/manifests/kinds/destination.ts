@@ -3,8 +3,7 @@ import { newUuid } from '../../../platform/core/ids.ts';
 import { isOneOf } from '../../../platform/core/one-of.ts';
 import { present } from '../../../platform/core/present.ts';
 import { CLOSED } from '../../../platform/db/circuit.ts';
-import { CONFIGS, destinationOrigin, NewDestination } from '../../output-destinations/contract.ts';
-
+import { CONFIGS, NewDestination } from '../../output-destinations/contract.ts';
 import { DESTINATION_KINDS, SECRET_FIELDS } from '../../output-destinations/model.ts';
 import type { DestinationService } from '../../output-destinations/service.ts';
 import type { DestinationStore } from '../../output-destinations/store/index.ts';
@@ -13,7 +12,7 @@ import { defineKind, findingIn, listed, shaped, type Kind } from '../kind.ts';
 
 interface Dependencies {
   store: Pick<DestinationStore, 'list' | 'count' | 'insert' | 'change' | 'delete'>;
-  destinations: Pick<DestinationService, 'open' | 'seal' | 'addressFault' | 'askRecipients'>;
+  destinations: Pick<DestinationService, 'open' | 'seal' | 'originOf' | 'addressFault' | 'askRecipients'>;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
 }
 type Row = Awaited<ReturnType<Dependencies['store']['list']>>[number];
@@ -41,7 +40,7 @@ export function destinationKind({ store, destinations, workspaces }: Dependencie
         isOneOf(DESTINATION_KINDS, kind) &&
         SECRET_FIELDS[kind].includes(field),
       isSecret: () => true,
-      receiverOf: ({ kind, config }) => destinationOrigin(kind, config),
+      receiverOf: ({ kind, config }) => destinations.originOf(kind, config),
       schemas: new Set([
         CONFIGS.webhook.shape.secret.unwrap(),
         CONFIGS.slack.shape.webhook_url,
