@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql, type SQL } from 'drizzle-orm';
+import { createIntegrationStore } from '../../src/resources/integrations/store.ts';
 import { createPlaceStore } from '../../src/resources/receivers/store.ts';
 import { untilWaiting } from '../support/database/locks.ts';
 import { agentStep, makeTemplate, phaseSpec } from '../support/fixtures/projects.ts';
@@ -96,6 +97,17 @@ describe('those who are stopped, and those who are not', () => {
       () => workflow(acme, 'flow'),
       () => Promise.all([workflow(acme, 'other'), workflow(globex, 'flow')]),
     ));
+
+  test('the lock on an integration', () => {
+    const integrations = createIntegrationStore(service.runtime.db);
+    const putToken = async ({ caller: { customerId } }: Tenant, slug: string) =>
+      expect(await integrations.writeAlone(customerId, slug, async () => 'written')).toBe('written');
+    return whileLocked(
+      'integration:acme/slack',
+      () => putToken(acme, 'slack'),
+      () => Promise.all([putToken(acme, 'github'), putToken(globex, 'slack')]),
+    );
+  });
 
   test('the lock on a conversation', () =>
     whileLocked(

@@ -165,9 +165,15 @@ export const SHARED_LIMITS: Readonly<Record<string, SharedLimit>> = {
   },
   'archives of a workspace': {
     movedBy: 'owners of this workspace',
-    stops: 'further archives of this workspace',
-    has: ['problem export_under_way'],
+    stops: 'further archives of this workspace; with the embedded database those of others too, which are read in turn',
+    has: ['problem export_under_way', 'queue in src/resources/exports/archive/source.ts'],
     tests: { [SHARED_LIMITS_TEST]: 'archives of a workspace' },
+  },
+  'the lock on an integration': {
+    movedBy: 'a member who changes a credential or address of it, for one transaction',
+    stops: 'changes of the same integration of the same workspace',
+    has: ['advisory lock in src/resources/integrations/store.ts'],
+    tests: { [SHARED_LIMITS_TEST]: 'the lock on an integration' },
   },
   'credentials that are rotated': {
     movedBy: 'members of this workspace',
@@ -181,11 +187,56 @@ export const SHARED_LIMITS: Readonly<Record<string, SharedLimit>> = {
     has: ['problem reminded_lately'],
     tests: { 'test/client/inbox.test.ts': 'reminded_lately' },
   },
-  'work on threads, and documents that are read': {
-    movedBy: 'whatever of any workspace takes long',
-    stops: 'others wait for their turn in the process',
-    has: ['queue in src/platform/threads/threads.ts', 'queue in src/platform/documents/in-turn.ts'],
-    tests: { 'test/platform/documents/in-turn.test.ts': 'few are at work at once, and who gives up is not begun' },
+  'activity slots of a worker': {
+    movedBy: 'model calls, tool calls, actions and deliveries of a workspace',
+    stops: 'further ones of this workspace; it has half of the free slots at most',
+    has: ['pool in src/platform/temporal/activity-slots.ts', 'pool in src/worker.ts'],
+    tests: { 'test/workflows/slots-of-workspaces.test.ts': 'slow %s calls of one workspace hold up no run of another' },
+  },
+  'threads, and jobs that wait for one': {
+    movedBy: 'jobs of a workspace',
+    stops: 'further jobs of this workspace; it has half of the free threads, and of the queue, at most',
+    has: ['pool in src/platform/threads/threads.ts'],
+    tests: {
+      'test/platform/threads/threads.test.ts': 'jobs of %i ms of one workspace leave a thread to another',
+      'test/platform/fairness/fair-slots.test.ts': 'one workspace leaves room in the queue',
+    },
+  },
+  'files of documents and pictures in memory': {
+    movedBy: 'uploads and readings of a workspace',
+    stops: 'further ones of this workspace; it has half of the free slots at most',
+    has: ['pool in src/platform/documents/in-turn.ts'],
+    tests: { 'test/platform/documents/in-turn.test.ts': 'one workspace leaves slots to another' },
+  },
+  sandboxes: {
+    movedBy: 'scripts, commands and containers of a workspace',
+    stops: 'further ones of this workspace; it has half of the free sandboxes at most',
+    has: ['pool in src/platform/sandbox/slots.ts'],
+    tests: { 'test/platform/sandbox/slots.test.ts': 'one owner gets half the places' },
+  },
+  'connections to Postgres': {
+    movedBy: 'statements of a workspace',
+    stops: 'further statements of this workspace: workspaces take turns at a connection',
+    has: ['pool in src/platform/db/pool.ts'],
+    tests: { 'test/platform/db/client.test.ts': 'workspaces take turns, %s' },
+  },
+  'the packaged embedding model': {
+    movedBy: 'texts that a workspace has embedded',
+    stops: 'further texts of this workspace: workspaces take turns, a few pieces each',
+    has: ['pool in src/platform/models/turns-of-workspaces.ts', 'queue in src/platform/models/embed-packaged.ts'],
+    tests: { 'test/platform/models/turns-of-workspaces.test.ts': 'workspaces take turns' },
+  },
+  'connections to MCP servers of workspaces': {
+    movedBy: 'runs of a workspace with many servers',
+    stops: 'the oldest connection of the workspace that has the most',
+    has: ['pool in src/platform/mcp/pool.ts'],
+    tests: { 'test/platform/mcp/pool.test.ts': 'one workspace does not close the connections of another' },
+  },
+  'checks of credentials': {
+    movedBy: 'credentials of a workspace at a slow provider',
+    stops: 'further checks of this workspace: workspaces take turns',
+    has: [],
+    tests: { 'test/resources/integrations/health.test.ts': 'takes each workspace in its turn' },
   },
   'chores of the deployment': {
     movedBy: 'the service itself: migrations, sums of lists, addressing of notices',
@@ -202,7 +253,8 @@ export const SHARED_LIMITS: Readonly<Record<string, SharedLimit>> = {
 const COUNTERS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['advisory lock', /pg_(?:try_)?advisory\w*lock\(/],
   ['limiter', /(?<!function )createLimiter\(/],
-  ['queue', /(?<!function )create(?:Places|Queue)\(/],
+  ['queue', /(?<!function )create(?:Queue|Turns)\(/],
+  ['pool', /(?<!function )create(?:FairSlots|FairQueue|ActivitySlots)[(<]|const MAX_OF_WORKSPACES\b/],
 ];
 const TABLE = /pgTable\(\s*'(\w+_(?:locks|slots|counts|counters|leases|cutoffs))'/g;
 const PROBLEM = /^(?!import_).*(?:limit|locked|too_many|lately|under_way|in_progress)/;
@@ -210,7 +262,8 @@ const SETTING = /_PER_|^LIVE_STREAMS$/;
 
 /** @returns what the source has of locks, limits, queues and caps, by kind and place */
 export function sharedInSource(): string[] {
-  const files = globSync('{src,activities}/**/*.ts').map((path) => [path, readFileSync(path, 'utf8')] as const);
+  const paths = globSync('{src,activities}/**/*.ts', { exclude: ['src/platform/fairness/**'] });
+  const files = paths.map((path) => [path, readFileSync(path, 'utf8')] as const);
   return [
     ...files.flatMap(([path, text]) =>
       COUNTERS.filter(([, pattern]) => pattern.test(text)).map(([what]) => `${what} in ${path}`),
