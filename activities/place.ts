@@ -48,8 +48,8 @@ export async function inItsPlace(
   { host, customerId, deliveryId: holder, timeoutMs, mayWait }: Attempt,
   attempt: () => Promise<void>,
 ): Promise<Later | undefined> {
-  const slot = mayWait ? slotWait() : undefined;
-  if (slot) return { waitMs: slot.slotWaitMs, made: Context.current().info.attempt - 1 };
+  const slot = mayWait ? slotWait(Context.current().info.attempt) : undefined;
+  if (slot) return { waitMs: slot.slotWaitMs, made: slot.made };
   if (host === undefined || !mayWait) return void (await attempt());
   const waitMs = await places.take({ host, customerId, holder, forMs: timeoutMs + MARGIN_MS });
   if (waitMs !== undefined) return { waitMs, made: Context.current().info.attempt - 1 };

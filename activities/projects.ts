@@ -165,7 +165,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       mayWait,
       ...ref
     }: PhaseRef & { subtaskId: string; attemptId: string } & Patience): Promise<SlotWait | void> {
-      const slot = mayWait && Context.current().info.attempt === 1 ? slotWait() : undefined;
+      const slot = mayWait ? slotWait(Context.current().info.attempt) : undefined;
       if (slot) return slot;
       const work = await projects.loadActionContext({ ...ref, subtaskId, attemptId });
       if (!work?.isOpen) return;

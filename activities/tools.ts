@@ -124,7 +124,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       callId,
       mayWait,
     }: CallReference & Patience): Promise<BegunWait | LostCall | SlotWait | void> {
-      const slot = mayWait && Context.current().info.attempt === 1 ? slotWait() : undefined;
+      const slot = mayWait ? slotWait(Context.current().info.attempt) : undefined;
       if (slot) return slot;
       const call = await runs.loadToolCall(runId, callId);
       if (!call || call.status !== 'pending' || isTerminal(call.runStatus)) return;

@@ -33,7 +33,7 @@ import type { AfterRun, RunEnd } from '../src/resources/runs/store/turns.ts';
 import type { Scribe } from '../src/resources/run-texts/scribe.ts';
 import type { Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
-import { mustYieldSlot } from '../src/platform/temporal/activity-slots.ts';
+import { slotWait } from '../src/platform/temporal/activity-slots.ts';
 import { untilRecorded } from './database-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
@@ -107,8 +107,11 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const { info } = Context.current();
     const before = (earlier?.made ?? 0) + info.attempt - 1;
     const left = (info.heartbeatDetails as CallUnderWay | null | undefined) ?? earlier?.underWay;
-    if (mustYieldSlot({ id: runId, wake: () => wakeRun(runId) }))
-      return { kind: 'waiting', behind: null, earlier: { made: before, ...(left && { underWay: left }) } };
+    const slot = slotWait(info.attempt, { id: runId, wake: () => wakeRun(runId) });
+    if (slot) {
+      const made = { made: before, ...(left && { underWay: left }) };
+      return { kind: 'waiting', behind: null, lookMs: slot.slotWaitMs, earlier: made };
+    }
     const attempt = before + 1;
     const run = await agents.loadRunInTurn(runId);
     if (!run) throw fail('run_not_found', `run ${runId} does not exist`);

@@ -7,7 +7,6 @@ import {
   executeChild,
   isCancellation,
   ParentClosePolicy,
-  sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { ACTION_FAILED } from '../../activities/projects.ts';
@@ -17,8 +16,8 @@ import type { AttemptBeginning, AttemptFault, PhaseRef, StepRef } from '../../sr
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import type { AgentRunInput } from '../run/messages.ts';
 import { agentRun } from '../run/workflow.ts';
-import { activitiesOf } from '../shared/activities.ts';
-import { isSlotWait } from '../shared/patience.ts';
+import { activitiesOf, afterAttempts, TOOL_CALL } from '../shared/activities.ts';
+import { untilThereIsASlot } from '../shared/patience.ts';
 import { foundByAgent } from '../shared/search-attributes.ts';
 import type { PhaseInput } from './messages.ts';
 
@@ -81,8 +80,11 @@ export async function runAction(
   const chosen = effect === 'irreversible' ? irreversible : tools;
   const options = { summary: action, ...(timeoutMs !== null && { startToCloseTimeout: timeoutMs }) };
   try {
-    const call = () => chosen.runAction.executeWithOptions(options, [{ ...work, mayWait: true }]);
-    for (let outcome = await call(); isSlotWait(outcome); outcome = await call()) await sleep(outcome.slotWaitMs);
+    await untilThereIsASlot((made) =>
+      chosen.runAction.executeWithOptions({ ...options, ...afterAttempts(TOOL_CALL, made) }, [
+        { ...work, mayWait: true },
+      ]),
+    );
     return undefined;
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;

@@ -16,7 +16,6 @@ import {
   setCurrentDetails,
   setHandler,
   setWorkflowOptions,
-  sleep,
   startChild,
   TimeoutFailure,
   workflowInfo,
@@ -30,8 +29,8 @@ import {
   type RunError,
   type TerminalStatus,
 } from '../../src/resources/runs/model.ts';
-import { activitiesOf, afterAttempts, records } from '../shared/activities.ts';
-import { isSlotWait } from '../shared/patience.ts';
+import { activitiesOf, afterAttempts, MODEL_CALL, records, TOOL_CALL } from '../shared/activities.ts';
+import { untilThereIsASlot } from '../shared/patience.ts';
 import { goAheadSignal, submittedSignal, type AgentRunInput } from './messages.ts';
 
 /**
@@ -98,7 +97,7 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
   const firstTurn = input.turn ?? 1;
   try {
     for (let turn = firstTurn, looks = 0, earlier = input.earlier; ;) {
-      const options = { summary: `turn ${turn}`, ...afterAttempts(earlier?.made ?? 0) };
+      const options = { summary: `turn ${turn}`, ...afterAttempts(MODEL_CALL, earlier?.made ?? 0) };
       const outcome = await models.takeTurn.executeWithOptions(options, [
         { runId, turn, limits, ...(earlier && { earlier }) },
       ]);
@@ -106,13 +105,15 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
         case 'ended':
           return outcome;
         case 'waiting':
-          ({ earlier } = outcome);
-          setCurrentDetails(
-            outcome.behind === null
-              ? 'Waits for a slot: its workspace has its share of those of the worker.'
-              : `Waits for run \`${outcome.behind}\`, which goes first in the conversation.`,
-          );
-          await until.turn(lookAfterMs(looks++));
+          if (outcome.behind === null) {
+            ({ earlier } = outcome);
+            setCurrentDetails('Waits for a slot: its workspace has its share of those of the worker.');
+            await until.turn(outcome.lookMs);
+          } else {
+            setCurrentDetails(`Waits for run \`${outcome.behind}\`, which goes first in the conversation.`);
+            await until.turn(lookAfterMs(looks));
+          }
+          looks++;
           // What comes next is a look either way. An execution of an earlier release goes on as it began until nothing of
           // it is repeated any more; no other takes the patch along for longer than to its end.
           if (looks >= (input.continueAfterTurns ?? CONTINUE_AFTER_LOOKS) && patched('begins-anew-while-it-waits')) {
@@ -159,12 +160,11 @@ async function callTool(
   const { tools, irreversible } = activitiesOf(input.split);
   try {
     const { callTool } = effect === 'irreversible' ? irreversible : tools;
-    const call = () => callTool.executeWithOptions({ summary: tool }, [{ runId, callId, mayWait: true }]);
-    let wait = await call();
-    while (isSlotWait(wait)) {
-      await sleep(wait.slotWaitMs);
-      wait = await call();
-    }
+    const wait = await untilThereIsASlot((made) =>
+      callTool.executeWithOptions({ summary: tool, ...afterAttempts(TOOL_CALL, made) }, [
+        { runId, callId, mayWait: true },
+      ]),
+    );
     if (wait && 'isLost' in wait) return await untilFoundOut(runId, { callId, tool }, until);
     if (wait) {
       setCurrentDetails(`\`${tool}\` waits for a person.`);
@@ -195,13 +195,13 @@ async function untilFoundOut(
   }
 }
 
-async function spawnRun(input: AgentRunInput, callId: string): Promise<void> {
-  const { runId } = input;
+async function spawnRun({ earlier: _, ...withoutEarlier }: AgentRunInput, callId: string): Promise<void> {
+  const { runId } = withoutEarlier;
   const child = await records.acceptChildRun({ runId, callId });
   if (!child) return; // The call was refused, and the model was told why.
   const options = {
     workflowId: runWorkflowId(child.runId),
-    args: [{ ...input, runId: child.runId, agent: child.agent, turn: 1 }] as [AgentRunInput],
+    args: [{ ...withoutEarlier, runId: child.runId, agent: child.agent, turn: 1 }] as [AgentRunInput],
     typedSearchAttributes: workflowInfo().typedSearchAttributes,
     staticSummary: child.agent,
   };

@@ -30,24 +30,28 @@ export function recordsInTurn(): typeof records {
 }
 
 /** Model calls are slow and billed, so they heartbeat and give up early. Their failure says how long to wait. */
-const MODEL_CALL = {
+export const MODEL_CALL = {
   startToCloseTimeout: '15m',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
 } satisfies ActivityOptions;
 
-/** Returns the options of a model call of which some attempts were made by earlier activities. */
-export const afterAttempts = (made: number): Pick<ActivityOptions, 'retry'> =>
-  made > 0
-    ? { retry: { ...MODEL_CALL.retry, maximumAttempts: Math.max(1, MODEL_CALL.retry.maximumAttempts - made) } }
-    : {};
-
 /** These tool calls may be repeated. */
-const TOOL_CALL: ActivityOptions = {
+export const TOOL_CALL = {
   startToCloseTimeout: '10m',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '500ms', maximumInterval: '10s', maximumAttempts: 3 },
-};
+} satisfies ActivityOptions;
+
+/**
+ * Returns the options of a call of which earlier activities made some attempts.
+ * @param made is 0 for an irreversible call, which has one attempt
+ */
+export const afterAttempts = (
+  { retry }: typeof MODEL_CALL | typeof TOOL_CALL,
+  made: number,
+): Pick<ActivityOptions, 'retry'> =>
+  made > 0 ? { retry: { ...retry, maximumAttempts: Math.max(1, retry.maximumAttempts - made) } } : {};
 
 /** These effects must not happen twice, so there is one attempt; an unknown outcome is told to the model. */
 const IRREVERSIBLE: ActivityOptions = { ...TOOL_CALL, retry: { maximumAttempts: 1 } };

@@ -27,6 +27,23 @@ export async function untilThereIsAPlace(
   return made;
 }
 
-/** Returns whether an activity gave its slot back, because its workspace has its share of the worker's slots. */
-export const isSlotWait = (outcome: object | undefined | void): outcome is SlotWait =>
+/** A call in the middle of a turn cannot continue as new. A wait is about eleven events, so it grows to this time. */
+const LONGEST_SLOT_WAIT_MS = 120_000;
+
+/**
+ * Calls an activity until it keeps its slot: it gives the slot back if its workspace has its share of the worker's.
+ * @param attempts makes the attempts that are left after `made`
+ */
+export async function untilThereIsASlot<Outcome extends object | undefined | void>(
+  attempts: (made: number) => Promise<Outcome | SlotWait>,
+): Promise<Outcome> {
+  for (let made = 0, waits = 0; ; waits++) {
+    const outcome = await attempts(made);
+    if (!isSlotWait(outcome)) return outcome;
+    made += outcome.made;
+    await sleep(Math.max(outcome.slotWaitMs, Math.min(outcome.slotWaitMs * 2 ** waits, LONGEST_SLOT_WAIT_MS)));
+  }
+}
+
+const isSlotWait = (outcome: object | undefined | void): outcome is SlotWait =>
   typeof outcome === 'object' && outcome !== null && 'slotWaitMs' in outcome;

@@ -5,7 +5,8 @@ export interface FairQueue<Item> {
   /** Counts the items of all workspaces. */
   readonly size: number;
   sizeFor(workspace: string): number;
-  push(workspace: string, item: Item): void;
+  /** @param isFirst puts the item before the others of its workspace */
+  push(workspace: string, item: Item, isFirst?: boolean): void;
   /** Returns whether the item was still waiting. */
   remove(workspace: string, item: Item): boolean;
   /** Takes the next item of the first workspace in turn that `canServe` accepts. */
@@ -29,10 +30,11 @@ export function createFairQueue<Item>(): FairQueue<Item> {
       return size;
     },
     sizeFor: (workspace) => waiting.get(workspace)?.length ?? 0,
-    push(workspace, item) {
+    push(workspace, item, isFirst = false) {
       const items = waiting.get(workspace);
-      if (items) items.push(item);
-      else waiting.set(workspace, [item]);
+      if (!items) waiting.set(workspace, [item]);
+      else if (isFirst) items.unshift(item);
+      else items.push(item);
       size += 1;
     },
     remove(workspace, item) {

@@ -9,9 +9,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createFairQueue } from '../fairness/fair-queue.ts';
 import { NO_WORKSPACE } from '../fairness/workspace-context.ts';
 
-/** The result of an activity that gave its slot back: when its workflow has to ask again. */
+/** The result of an activity that gave its slot back. */
 export interface SlotWait {
+  /** Its workflow asks again after this time, or when it is woken. */
   slotWaitMs: number;
+  /** Attempts that this activity had made before; giving the slot back is none. */
+  made: number;
 }
 
 /** Work whose activity gave its slot back. */
@@ -26,30 +29,32 @@ export interface ActivitySlots {
   hold<T>(workspace: string, activity: () => Promise<T>): Promise<T>;
 }
 
-interface HeldSlot {
-  /** Returns whether the activity has to give its slot back. `parked` is woken when the workspace may have another. */
-  mustYield(parked?: Parked): boolean;
-  /** Returns the wait, in ms, of an activity that has to give its slot back; undefined if it may go on. */
-  yieldMs(): number | undefined;
-}
+/** Gives the slot back if the workspace is over its share. Returns the wait in ms; undefined if the activity goes on. */
+type GiveBack = (parked: Parked | undefined) => number | undefined;
 
 /** A slot is kept this long for a workflow that was woken; then the next one is woken. */
 const WOKEN_MS = 2_000;
-/** Those who come again by a timer are so few that they ask ten times a second, however many they are. */
-const LEAST_WAIT_MS = 1_000;
+/** Waits grow with the number of those that wait, so that a workspace asks ten times a second, however many they are. */
 const WAIT_MS_EACH = 100;
+const LEAST_WAIT_MS = 1_000;
+/** A workflow that is woken asks by itself too: its place in the queue is lost when its worker stops. */
+const LEAST_PARKED_MS = 30_000;
 const MOST_WAIT_MS = 600_000;
 
-const current = new AsyncLocalStorage<HeldSlot>();
+const current = new AsyncLocalStorage<GiveBack>();
 
-/** Returns whether the current activity has to give its slot back. Outside of a worker it never has to. */
-export const mustYieldSlot = (parked?: Parked): boolean => current.getStore()?.mustYield(parked) ?? false;
-
-/** Returns when to ask again if the current activity has to give its slot back; undefined if it may go on. */
-export function slotWait(): SlotWait | undefined {
-  const slotWaitMs = current.getStore()?.yieldMs();
-  return slotWaitMs === undefined ? undefined : { slotWaitMs };
+/**
+ * Returns when to ask again if the current activity has to give its slot back; undefined if it may go on. Outside of a
+ * worker it always may.
+ * @param attempt of the activity, from 1
+ * @param parked is woken when the workspace may have another slot; without it the workflow asks by a timer alone
+ */
+export function slotWait(attempt: number, parked?: Parked): SlotWait | undefined {
+  const slotWaitMs = current.getStore()?.(parked);
+  return slotWaitMs === undefined ? undefined : { slotWaitMs, made: attempt - 1 };
 }
+
+const waitFor = (waiting: number, least: number): number => Math.min(least + WAIT_MS_EACH * waiting, MOST_WAIT_MS);
 
 export function createActivitySlots(total: number): ActivitySlots {
   const held = createCounts();
@@ -84,39 +89,50 @@ export function createActivitySlots(total: number): ActivitySlots {
     }
   }
 
-  function isOver(workspace: string): boolean {
+  function isOver(workspace: string, isWoken: boolean): boolean {
     // Its own slot is one of those that are held.
     const before = held.of(workspace) - 1;
-    return before + kept.of(workspace) >= total - (held.all() - 1) - kept.all();
+    // An activity that comes by a timer may take a slot that is kept for a workflow of its own workspace. Those that are
+    // woken would have every slot otherwise, as long as any of them waits.
+    const own = isWoken ? kept.of(workspace) : 0;
+    return before + own >= total - (held.all() - 1) - (kept.all() - kept.of(workspace) + own);
   }
 
-  const slotFor = (workspace: string, release: () => void): HeldSlot => ({
-    mustYield(asking) {
-      if (asking) woken.get(asking.id)?.();
-      if (workspace === NO_WORKSPACE || !isOver(workspace)) {
-        const before = asking && parked.get(asking.id);
-        if (before) {
-          parked.delete(before.id);
-          queue.remove(workspace, before);
-        }
-        return false;
-      }
-      if (asking && !parked.has(asking.id)) {
-        parked.set(asking.id, asking);
-        queue.push(workspace, asking);
+  /** Waits for a wake-up, before the others if a slot was kept for it and taken by an activity of its workspace. */
+  function park(workspace: string, asking: Parked, isFirst: boolean): number {
+    if (!parked.has(asking.id)) {
+      parked.set(asking.id, asking);
+      queue.push(workspace, asking, isFirst);
+    }
+    return waitFor(queue.sizeFor(workspace), LEAST_PARKED_MS);
+  }
+
+  function unpark(workspace: string, id: string): void {
+    const before = parked.get(id);
+    if (!before) return;
+    parked.delete(id);
+    queue.remove(workspace, before);
+  }
+
+  function comeAgain(workspace: string): number {
+    absent.change(workspace, 1);
+    const waitMs = waitFor(absent.of(workspace), LEAST_WAIT_MS);
+    setTimeout(() => absent.change(workspace, -1), waitMs).unref();
+    return waitMs;
+  }
+
+  const giveBackOf =
+    (workspace: string, release: () => void): GiveBack =>
+    (asking) => {
+      const arrive = asking && woken.get(asking.id);
+      arrive?.();
+      if (workspace === NO_WORKSPACE || !isOver(workspace, asking !== undefined)) {
+        if (asking) unpark(workspace, asking.id);
+        return undefined;
       }
       release();
-      return true;
-    },
-    yieldMs() {
-      if (workspace === NO_WORKSPACE || !isOver(workspace)) return undefined;
-      release();
-      absent.change(workspace, 1);
-      const waitMs = Math.min(LEAST_WAIT_MS + WAIT_MS_EACH * absent.of(workspace), MOST_WAIT_MS);
-      setTimeout(() => absent.change(workspace, -1), waitMs).unref();
-      return waitMs;
-    },
-  });
+      return asking ? park(workspace, asking, arrive !== undefined) : comeAgain(workspace);
+    };
 
   return {
     async hold(workspace, activity) {
@@ -127,7 +143,7 @@ export function createActivitySlots(total: number): ActivitySlots {
       };
       held.change(workspace, 1);
       try {
-        return await current.run(slotFor(workspace, release), activity);
+        return await current.run(giveBackOf(workspace, release), activity);
       } finally {
         release();
         wakeNext();

@@ -121,8 +121,10 @@ export interface RequestedToolCall {
 export type TurnOutcome =
   | { kind: 'ended'; status: TerminalStatus; error?: RunError }
   | { kind: 'tools'; calls: RequestedToolCall[] }
-  /** Another run of the same conversation goes first; null if the workspace has its share of the worker's slots. */
-  | { kind: 'waiting'; behind: string | null; earlier?: EarlierAttempts };
+  /** Another run of the same conversation goes first. */
+  | { kind: 'waiting'; behind: string }
+  /** The workspace has its share of the worker's slots. The run is woken, and looks for itself after `lookMs`. */
+  | { kind: 'waiting'; behind: null; lookMs: number; earlier: EarlierAttempts };
 
 /** Attempts at a turn that earlier activities made. */
 export interface EarlierAttempts {

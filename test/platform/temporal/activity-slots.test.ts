@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createActivitySlots, mustYieldSlot, slotWait } from '../../../src/platform/temporal/activity-slots.ts';
+import { createActivitySlots, slotWait } from '../../../src/platform/temporal/activity-slots.ts';
 
 const turn = () => new Promise(setImmediate);
 
@@ -15,7 +15,7 @@ function workerOf(total: number) {
   };
   const begin = (workspace: string, id: string) =>
     slots.hold(workspace, async () => {
-      if (mustYieldSlot({ id, wake: () => wake(id) })) return 'yielded';
+      if (slotWait(1, { id, wake: () => wake(id) })) return 'yielded';
       await new Promise<void>((resolve) => atWork.set(id, resolve));
       atWork.delete(id);
       return 'done';
@@ -80,12 +80,48 @@ test('the last slot is for whoever comes', async () => {
   expect([...working(), ...own.working()]).toEqual(['only', '0', '1']);
 });
 
+/** Activities that come again by a timer, as tool calls and deliveries do. */
+const asks = (slots: ReturnType<typeof workerOf>['slots'], workspace: string, attempt = 1) =>
+  slots.hold(workspace, async () => slotWait(attempt));
+
 // Guards: many who come again by a timer come no more often than the worker can look at them.
 test('waits grow with those who wait', async () => {
   const { slots, beginAll } = workerOf(2);
   void Promise.all(beginAll('a', 1));
   await turn();
-  const waits = await Promise.all(Array.from({ length: 100 }, () => slots.hold('a', async () => slotWait())));
+  const waits = await Promise.all(Array.from({ length: 100 }, () => asks(slots, 'a')));
   expect(new Set(waits.map((wait) => wait?.slotWaitMs)).size).toBe(100);
-  expect(await slots.hold('b', async () => slotWait())).toBeUndefined();
+  expect(await asks(slots, 'b')).toBeUndefined();
+});
+
+// Guards against: retries, which would take every slot of the worker, and attempts that start again at one.
+test('a retry gives its slot back too, and is told how many attempts were made', async () => {
+  const { slots, beginAll } = workerOf(2);
+  void Promise.all(beginAll('a', 1));
+  await turn();
+  expect(await asks(slots, 'a', 3)).toMatchObject({ made: 2 });
+});
+
+// Guards against: tool calls that get no slot for as long as a run waits for one, because each free slot is kept for it.
+test('those who are woken leave slots to those who come by a timer', async () => {
+  const { slots, beginAll, begin, end, working, woken } = workerOf(4);
+  void Promise.all(beginAll('a', 4));
+  await turn();
+  await end('a0');
+  expect(woken).toEqual(['a2']);
+  let done = () => {};
+  const tool = slots.hold('a', async () => {
+    if (slotWait(1)) return 'yielded';
+    await new Promise<void>((resolve) => (done = resolve));
+    return 'done';
+  });
+  // The run that was woken finds its slot taken, and is the first one that is woken next.
+  expect(await begin('a', 'a2')).toBe('yielded');
+  done();
+  expect(await tool).toBe('done');
+  await turn();
+  expect(woken).toEqual(['a2', 'a2']);
+  void begin('a', 'a2');
+  await turn();
+  expect(working()).toEqual(['a1', 'a2']);
 });
