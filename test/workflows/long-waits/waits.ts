@@ -75,5 +75,7 @@ export const PLACES: Record<string, Record<string, Shown>> = {
   },
   'shared/patience.ts': {
     'sleep(later.waitMs)': ['place'],
+    'sleep(Math.max(outcome.slotWaitMs, Math.min(outcome.slotWaitMs * 2 ** waits, LONGEST_SLOT_WAIT_MS)))':
+      'until calls of its workspace end, each of which has a time limit; slots-of-workspaces.test.ts has such waits',
   },
 };
