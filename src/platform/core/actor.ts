@@ -32,5 +32,12 @@ export const isService = (name: string): boolean =>
 export const subjectName = (sub: string): string =>
   /[@:*]/.test(sub) || isService(sub) ? `subject:${sub.replaceAll('@', ' at ')}` : sub;
 
+/**
+ * Names the holder of a session without an address, who may have been given any subject by a signer elsewhere.
+ * @param sub an e-mail address in sessions that this service signs, the name of the token in those of pipelines
+ */
+export const sessionSubjectName = (sub: string, isPipeline: boolean): string =>
+  isPipeline || sub.includes('@') ? sub : subjectName(sub);
+
 /** Two spellings of one address are one actor. An `Idempotency-Key` belongs to the actor that sent it first. */
 export const actorKey = (name: string): string => name.toLowerCase();

@@ -6,6 +6,7 @@
  * the first signs, those after commas still verify, so that a rotation signs nobody out.
  */
 import { z } from 'zod';
+import { sessionSubjectName } from '../core/actor.ts';
 import { hmacSha256, safeEqual, secretsIn } from '../core/crypto.ts';
 import { INTERNAL_WORKSPACE } from '../core/ids.ts';
 import { parseJson } from '../core/json.ts';
@@ -13,6 +14,7 @@ import { present } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import {
   demand,
+  isOfPipeline,
   NO_STANDING,
   OPERATOR_STANDING,
   SESSION_ROLES,
@@ -100,7 +102,7 @@ export function isAdminStamp(
 export const sessionCaller = (claims: SessionClaims, more: Parameters<typeof standingIn>[2] = {}): Caller => ({
   workspaceId: claims.workspace,
   customerId: claims.customer_id,
-  actor: claims.email || claims.sub,
+  actor: claims.email || sessionSubjectName(claims.sub, isOfPipeline(claims.role)),
   standing: standingIn(claims.workspace, claims.role, more),
 });
 

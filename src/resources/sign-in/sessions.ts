@@ -1,8 +1,15 @@
 /** Sessions from sign-in to sign-out. */
+import { actorKey } from '../../platform/core/actor.ts';
 import { sha256 } from '../../platform/core/crypto.ts';
 import { present } from '../../platform/core/present.ts';
 import { isOfPipeline, type Role } from '../../platform/core/rights.ts';
-import { readSession, signSession, type FindSession, type SessionClaims } from '../../platform/http/auth.ts';
+import {
+  readSession,
+  sessionCaller,
+  signSession,
+  type FindSession,
+  type SessionClaims,
+} from '../../platform/http/auth.ts';
 import type { Membership } from '../members/store.ts';
 import type { SignInStore } from './store.ts';
 
@@ -62,7 +69,7 @@ export function createSessions({ store, useDeployToken, secret, ttlMs }: Session
     async end(session: string | undefined, { everywhere }: { everywhere: boolean }): Promise<void> {
       const claims = await read(session);
       if (!claims) return;
-      if (everywhere) await store.cutOff(claims.customer_id, claims.sub);
+      if (everywhere) await store.cutOff(claims.customer_id, actorKey(sessionCaller(claims).actor));
       await store.endSession(sha256(present(session)), new Date(claims.exp * 1_000));
     },
   };

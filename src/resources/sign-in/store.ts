@@ -3,11 +3,12 @@
  * not to a workspace: the members' rows say which workspaces it opens.
  */
 import { and, eq, getTableColumns, isNull, sql, type SQL } from 'drizzle-orm';
+import { actorKey, subjectName } from '../../platform/core/actor.ts';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
-import { formerMembers, workspaceMembers, workspaces } from '../workspaces/table.ts';
+import { formerMembers, memberSubjects, workspaceMembers, workspaces } from '../workspaces/table.ts';
 import { CHALLENGE_TTL_MS, isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { endedSessions, loginChallenges, loginLocks, sessionCutoffs } from './table.ts';
 
@@ -23,10 +24,9 @@ export interface Answer {
 
 /** It stands in the place of a person for all who have no cut-off of their own. No address is written so. */
 const EVERYBODY = '*';
-/** @param names of one person, such as the subject and the address of a session that was signed elsewhere */
-const cutoffOf = (customerId: string, ...names: string[]): SQL => sql`
-  (select not_before from ${sessionCutoffs}
-    where customer_id = ${customerId} and sub = any(${sql.param([...names, EVERYBODY])}::text[])
+/** @param names of one person, such as the subject and the addresses of a session that was signed elsewhere */
+const cutoffOf = (customerId: string, names: SQL): SQL => sql`
+  (select not_before from ${sessionCutoffs} where customer_id = ${customerId} and sub in (${names}, ${EVERYBODY})
     order by sub = ${EVERYBODY}, not_before desc limit 1)`;
 
 /**
@@ -184,24 +184,27 @@ export const createSignInStore = (db: Database) => {
     async beginning(customerId: string, sub: string): Promise<number> {
       const { from } = first(
         await db.rows<{ from: number }>(sql`
-        select extract(epoch from greatest(clock_timestamp(), ${cutoffOf(customerId, sub)}))::float8 as from`),
+        select extract(epoch from greatest(clock_timestamp(), ${cutoffOf(customerId, sql`${sub}`)}))::float8 as from`),
       );
       return from;
     },
 
     /**
-     * A session of a removed member has ended, whenever and by whomever it was signed. It is one statement on primary keys,
-     * as every request with a session waits for it.
+     * Tells whether a session has ended. The session of a removed member has, whoever signed it and when. The person is known
+     * by the address and by the subject, and by the address that the subject is bound to. It is one statement on primary
+     * keys, as every request with a session waits for it.
      */
     async find(sessionHash: string, claims: { customerId: string; sub: string; email: string; iat: number }) {
       const { customerId, sub } = claims;
-      const email = claims.email.toLowerCase();
+      const names = [...new Set([sub, ...[sub, subjectName(sub), claims.email].map(actorKey)])];
+      const ofPerson = sql`${sql.join(names, sql`, `)}, (
+        select email from ${memberSubjects} where customer_id = ${customerId} and subject = ${subjectName(sub)})`;
       const row = first(
         await db.rows<{ isEnded: boolean; isArchived: boolean }>(sql`
         select exists (select from ${endedSessions} where session_hash = ${sessionHash})
-          or coalesce(extract(epoch from ${cutoffOf(customerId, sub, email)})::float8 > ${claims.iat}::float8, false)
-          or exists (select from ${formerMembers} f where f.customer_id = ${customerId}
-            and f.email in (${email}, person_behind(${customerId}, ${sub})))
+          or coalesce(extract(epoch from ${cutoffOf(customerId, ofPerson)})::float8 > ${claims.iat}::float8, false)
+          or exists (
+            select from ${formerMembers} f where f.customer_id = ${customerId} and f.email in (${ofPerson}))
           as "isEnded",
           coalesce((select ${openStatus} = 'archived' from ${workspaces} where customer_id = ${customerId}), false)
           as "isArchived"`),

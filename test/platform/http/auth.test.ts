@@ -1,5 +1,6 @@
 /** Sessions and the admin stamp: what is accepted, and everything near it that is not. */
 import { describe, expect, test } from '@jest/globals';
+import { isService } from '../../../src/platform/core/actor.ts';
 import { can, standingIn } from '../../../src/platform/core/rights.ts';
 import { hmacSha256 } from '../../../src/platform/core/crypto.ts';
 import {
@@ -110,6 +111,13 @@ describe('session', () => {
     const internal = sessionCaller({ ...claims, email: '', workspace: 'acc_internal' }, { isStamped: true });
     expect(internal).toMatchObject({ actor: 'user-1' });
     expect([can(internal, 'admin.routes'), can(internal, 'deployment.routes')]).toEqual([true, true]);
+  });
+
+  // Guards against: a subject, which a signer elsewhere may let people choose, that counts as a key or the deployment.
+  test.each(['api-key:1', 'deploy-token:1', 'operator', 'system', '*'])('the subject %s names no service', (sub) => {
+    const { actor } = sessionCaller({ ...claims, sub, email: '' });
+    expect([actor, isService(actor)]).toEqual([`subject:${sub}`, false]);
+    expect(sessionCaller({ ...claims, sub, email: '', role: 'deployer' })).toMatchObject({ actor: sub });
   });
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { first, itemAt, present } from '../../../src/platform/core/present.ts';
-import { readSession } from '../../../src/platform/http/auth.ts';
+import { readSession, signSession } from '../../../src/platform/http/auth.ts';
 import { createServices } from '../../../src/compose/services.ts';
 import { startApi, type Api } from '../../../src/api.ts';
 import { createSignInStore } from '../../../src/resources/sign-in/store.ts';
@@ -85,6 +85,22 @@ describe('sign-out', () => {
     // What has ended cannot end anything.
     await http.json('/logout?everywhere=1', {}, { cookies: itemAt(old, 1) });
     expect(await directly(fresh)).toBe(200);
+  });
+
+  // Guards against: a session by another name of the person, which ends itself and leaves those by the address alone.
+  test.each(['provider-1', 'PROVIDER:1', '*'])('everywhere of the session by the subject %s', async (sub) => {
+    const [email, other] = [await newPerson(), await newPerson()];
+    const iat = Math.floor(Date.now() / 1_000);
+    const claims = { sub, workspace: 'acc_acme', customer_id: 'acme', role: 'owner' as const, iat, exp: iat + 60 };
+    const elsewhere = (of: string) => ({
+      service_session: signSession({ ...claims, email: of }, TEST_SECRETS.SESSION_SECRET),
+    });
+    const [here, others] = [await signIn(email), await signIn(other)];
+    expect((await http.json('/logout?everywhere=1', {}, { cookies: elsewhere(email) })).status).toBe(204);
+    expect([await directly(here), await directly(elsewhere(email)), await directly(others)]).toEqual([401, 401, 200]);
+    // A session without an address ends those of its subject.
+    expect((await http.json('/logout?everywhere=1', {}, { cookies: elsewhere('') })).status).toBe(204);
+    expect([await directly(elsewhere('')), await directly(others)]).toEqual([401, 200]);
   });
 });
 
