@@ -94,6 +94,21 @@ describe('a caller', () => {
     });
   });
 
+  // Guards against: a viewer whose subject is bound to an owner by an address that nobody confirmed.
+  test('binds no subject to an address that is not confirmed', async () => {
+    const { provider, caller } = await start();
+    await member('fay@acme.example', 'viewer');
+    await member('gil@acme.example', 'owner');
+    const as = async (claims: Record<string, unknown>) =>
+      caller(await provider.token({ workspace_id: 'acc_acme', sub: 'fay-1', ...claims }));
+    await as({ email: 'fay@acme.example' });
+    await as({ email: 'gil@acme.example', email_verified: false });
+    expect(await as({ email: 'fay.new@acme.example' })).toMatchObject({
+      actor: 'fay@acme.example',
+      standing: standingIn('acc_acme', 'viewer'),
+    });
+  });
+
   // Guards against: a removed member who comes back by another address of theirs, or without one. Who is taken in again by
   // that address is let in.
   test('who was removed stays out by subject, until taken in again', async () => {
@@ -113,6 +128,15 @@ describe('a caller', () => {
     await member(again.email, 'member');
     expect(await as(again)).toMatchObject({ actor: again.email, standing: standingIn('acc_acme', 'member') });
     expect(await as({})).toMatchObject({ standing: standingIn('acc_acme', 'viewer') });
+  });
+
+  // Guards: without a confirmed address nobody makes a workspace.
+  test('without a row and without a confirmed address looks at most', async () => {
+    const { provider, caller } = await start();
+    for (const claims of [{}, { email: 'ana@new.example', email_verified: false }]) {
+      const token = await provider.token({ workspace_id: 'acc_New.Co', sub: 'ana-1', ...claims });
+      expect(await caller(token)).toMatchObject({ actor: 'ana-1', standing: standingIn('acc_New.Co', 'viewer') });
+    }
   });
 
   // Guards: the maker of a workspace that does not exist yet is known by the token alone.
