@@ -31,8 +31,9 @@ export const createLinkStore = (db: Database) => ({
   },
 
   /**
-   * One that is good: neither expired nor withdrawn, of a workspace that is there, and its recipient still somebody there:
-   * a member who may answer at all, or one whom the gate itself names by address.
+   * Finds a link that is good: neither expired nor withdrawn, in an open workspace, and its recipient is a member or somebody
+   * whom the gate names by address. Former members and viewers have no link, whoever names them: its page shows addresses
+   * that take answers.
    */
   async find(tokenHash: string): Promise<LinkRow | undefined> {
     const [row] = await db.rows<LinkRow>(sql`
@@ -43,9 +44,8 @@ export const createLinkStore = (db: Database) => ({
         join waits w on w.id = l.wait_id and w.customer_id = l.customer_id
         left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
       where l.token_hash = ${tokenHash} and l.withdrawn_at is null and l.expires_at > now()
-        and not exists (select from former_members f where f.customer_id = l.customer_id and f.email = l.recipient)
-        and (exists (select from workspace_members m where m.customer_id = l.customer_id and m.email = l.recipient
-            and may_answer(null, false, m.email, m.role::text))
+        and has_say(l.customer_id, null, false, l.recipient)
+        and (exists (select from workspace_members m where m.customer_id = l.customer_id and m.email = l.recipient)
           or is_among(s.gate_config -> 'approvers', l.recipient, null)
           or (w.escalated_at is not null and is_among(s.gate_config -> 'escalate_to', l.recipient, null)))`);
     return row;

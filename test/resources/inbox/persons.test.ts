@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { WORKING_ROLES } from '../../../src/platform/core/rights.ts';
 import { inboxFaults } from '../../support/database/inbox-oracle.ts';
 import { credentialsOfPerson, type Credential } from '../../support/fixtures/credentials.ts';
+import { agentStep, gateStep, makeTemplate, phaseSpec } from '../../support/fixtures/projects.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember } from '../sign-in/people.ts';
 import { detailOf, makeGates, untilWait } from './waits.ts';
@@ -11,11 +12,12 @@ import { detailOf, makeGates, untilWait } from './waits.ts';
 const ANA = 'ana@acme.example';
 const BEN = 'ben@acme.example';
 const NAMED = 'named@acme.example';
+const NAMED_TOO = 'named-too@acme.example';
 const ANYBODY = { roles: [...WORKING_ROLES], api_keys: true };
 const GATES = {
   two: { approvers: ANYBODY, quorum: 2 },
   'two-of-admins': {
-    approvers: { roles: ['admin' as const], emails: [NAMED], api_keys: true },
+    approvers: { roles: ['admin' as const], emails: [NAMED, NAMED_TOO], api_keys: true },
     quorum: 2,
   },
   eyes: { approvers: ANYBODY, four_eyes: true },
@@ -91,6 +93,24 @@ describe('four eyes', () => {
       expect(await stateOf(wait)).toMatchObject({ status: 'settled' });
     },
   );
+
+  // Guards: the same for whoever last changed what the gate is about.
+  test('after an API key changed the artifact before it', async () => {
+    await makeTemplate(acme, 'eyes-on-text', [
+      phaseSpec('plot', [agentStep('outline')]),
+      phaseSpec('text', [agentStep('write'), gateStep('gate', 'human', GATES.eyes)], { depends_on: ['plot'] }),
+    ]);
+    const project_id = await ownProject('eyes-on-text');
+    const wait = await untilWait(acme, { project_id });
+    const changed = await service.runtime.db.rows(sql`
+      update project_events e set actor_kind = 'human', actor_id = ${ana['an API key by MCP']!.actor} from tasks t
+      where t.id = e.task_id and t.project_id = ${project_id} and t.phase_slug = 'plot' and e.topic = 'artifact_promoted'
+      returning e.id`);
+    expect(changed).toHaveLength(1);
+    for (const [name, credential] of Object.entries(ana))
+      expect([name, (await credential.approve(wait)).status]).toEqual([name, 403]);
+    expect(await ben['a session']!.approve(wait)).toEqual({ status: 200 });
+  });
 });
 
 /** Each makes somebody less than they were when they voted. */
@@ -139,6 +159,18 @@ test('a lost role and a removal take votes back at gates that name them', async 
   await acme.cp('DELETE', `/v1/workspaces/acc_persons/members/${namedId}`);
   expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 0 });
   expect((await named['a link']!.approve(wait)).status).toBe(404);
+});
+
+// Guards against: a viewer whom a gate names by address, and who reads addresses that take answers by the link of before.
+test('a link of somebody who became a viewer opens nothing', async () => {
+  const id = await addMember(service, acme.caller.customerId, NAMED_TOO, 'member');
+  const { id: waitId, revision } = await atGate('two-of-admins');
+  const { customerId } = acme.caller;
+  const link = await service.services.actionLinks.issue({ customerId, waitId, revision, recipient: NAMED_TOO });
+  const statusOf = async () => (await fetch(service.baseUrl + new URL(link!.url).pathname)).status;
+  expect(await statusOf()).toBe(200);
+  await CHANGES['made a viewer'](id);
+  expect(await statusOf()).toBe(404);
 });
 
 // Guards: an Idempotency-Key is its sender's: the same key of a second approver is no answer to them, and takes none away.
