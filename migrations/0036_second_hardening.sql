@@ -65,17 +65,6 @@ CREATE FUNCTION "approvals_of"(of_wait uuid, of_customer text, of_revision integ
     AND (v.seat IS NULL OR (has_say(of_customer, NULL, false, v.voter) AND EXISTS (
       SELECT FROM workspace_members m WHERE m.customer_id = of_customer AND m.email = lower(v.voter))));
 $$;--> statement-breakpoint
--- Somebody who is removed takes along what speaks for them; it does not come back with them.
-CREATE FUNCTION "revoke_credentials_of_member"() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE api_keys SET revoked_at = now()
-  WHERE customer_id = old.customer_id AND revoked_at IS NULL AND person_behind(customer_id, made_by) = old.email;
-  UPDATE deploy_tokens SET revoked_at = now()
-  WHERE customer_id = old.customer_id AND revoked_at IS NULL AND person_behind(customer_id, created_by) = old.email;
-  RETURN NULL;
-END $$;--> statement-breakpoint
-CREATE TRIGGER "revoke_credentials_of_member" AFTER DELETE ON "workspace_members" FOR EACH ROW EXECUTE FUNCTION "revoke_credentials_of_member"();
---> statement-breakpoint
 -- By hand: texts that are searched lose the keys of page addresses before they are indexed or cut, so that no search tells a part of one.
 -- src/platform/core/page-keys.ts takes the keys out of what is stored; this is for rows of the release before.
 CREATE FUNCTION "without_page_keys"(of_text text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

@@ -27,6 +27,12 @@ interface ValidKey {
 }
 type KeyCheck = { kind: 'unknown' } | { kind: 'revoked' } | ValidKey;
 
+/** Revokes the keys that a person made, in the transaction that removes the person. @param email in lower case */
+export const revokeKeysMadeBy = (db: Database, customerId: string, email: string): Promise<unknown> =>
+  db.rows(sql`
+    update api_keys set revoked_at = now()
+    where customer_id = ${customerId} and revoked_at is null and person_behind(customer_id, made_by) = ${email}`);
+
 export const createApiKeyStore = (db: Database) => {
   // These keys were written in this minute already: all but the first request of a minute write nothing.
   let touchedAt = 0;

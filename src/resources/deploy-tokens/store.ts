@@ -10,6 +10,12 @@ export type DeployTokenRow = typeof deployTokens.$inferSelect;
 
 const isLive = sql<boolean>`${deployTokens.revokedAt} is null and ${deployTokens.expiresAt} > now()`;
 
+/** Revokes the tokens that a person made, in the transaction that removes the person. @param email in lower case */
+export const revokeTokensMadeBy = (db: Database, customerId: string, email: string): Promise<unknown> =>
+  db.rows(sql`
+    update deploy_tokens set revoked_at = now()
+    where customer_id = ${customerId} and revoked_at is null and person_behind(customer_id, created_by) = ${email}`);
+
 export const createDeployTokenStore = (db: Database) => ({
   /** @returns those that can be used first, then the newest first */
   list: (customerId: string): Promise<(DeployTokenRow & { isLive: boolean })[]> =>

@@ -9,6 +9,8 @@ import { first } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { isOwner, SAID_ROLES, type Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
+import { revokeKeysMadeBy } from '../api-keys/store.ts';
+import { revokeTokensMadeBy } from '../deploy-tokens/store.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { formerMembers, memberSubjects, workspaceMembers, workspaces } from '../workspaces/table.ts';
 
@@ -167,7 +169,10 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
         await cutOff(customerId, email);
       }),
 
-    /** @throws Problem not_found, owner_required, last_owner */
+    /**
+     * Removes a member with everything that speaks for them. Keys and tokens stay revoked if the person is added again.
+     * @throws Problem not_found, owner_required, last_owner
+     */
     remove: (customerId: string, id: string, mayTouchOwners: boolean): Promise<void> =>
       alone(customerId, async () => {
         const member = await one(customerId, id);
@@ -175,6 +180,8 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
         if (isOwner(member.role)) await requireAnotherOwner(customerId);
         await db.orm.delete(workspaceMembers).where(owned(customerId, id));
         await db.orm.insert(formerMembers).values({ customerId, email: member.email }).onConflictDoNothing();
+        await revokeKeysMadeBy(db, customerId, member.email);
+        await revokeTokensMadeBy(db, customerId, member.email);
         await cutOff(customerId, member.email);
       }),
 
