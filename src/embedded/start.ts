@@ -187,11 +187,17 @@ async function loadModules() {
 const bundleOf = (env: NodeJS.ProcessEnv): string | undefined =>
   env.WORKER_BUNDLE || (existsSync(BUNDLE) ? BUNDLE : undefined);
 
-/** @returns the API key of the last start for as long as it is valid, otherwise a new one */
-async function firstKey({ apiKeys }: Services, dataDir: string): Promise<string> {
+/**
+ * The key is the local owner's, so that the key and a session of the owner are one voter. If the owner was removed, nobody is
+ * its maker: a key of the removed owner would be refused.
+ * @returns the API key of the last start for as long as it is valid, otherwise a new one
+ */
+async function firstKey({ apiKeys, stores }: Services, dataDir: string): Promise<string> {
   const kept = (await readCredentials(dataDir))?.api_key;
   if (kept && (await apiKeys.caller(kept).catch(() => undefined))) return kept;
-  return (await apiKeys.create('internal', { name: 'first key' })).key;
+  const memberships = await stores.members.membershipsOf(LOCAL_OWNER);
+  const isMember = memberships.some(({ customerId }) => customerId === 'internal');
+  return (await apiKeys.create('internal', { name: 'first key' }, isMember ? LOCAL_OWNER : null)).key;
 }
 
 /** Waits for all even where one fails, so that what the others started is known and can be stopped. */

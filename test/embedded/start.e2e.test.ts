@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Credentials } from '../../src/embedded/credentials.ts';
+import { LOCAL_OWNER, type Credentials } from '../../src/embedded/credentials.ts';
 import { startTime } from '../../src/embedded/stale.ts';
 import { present } from '../../src/platform/core/present.ts';
 import { readyLine, startCli, type CliProcess } from './service-process.ts';
@@ -65,6 +65,8 @@ test('starts, and what it prints works as printed', async () => {
     headers: { cookie: `service_session=${kept.session_cookie}` },
   });
   expect(listed.status).toBe(200);
+  // A key without a maker would be a second voter beside the session of the same person.
+  expect(await listed.json()).toMatchObject({ data: [{ name: 'first key', made_by: LOCAL_OWNER }] });
 });
 
 // Guards: two services never write to one data directory.
