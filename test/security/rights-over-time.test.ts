@@ -126,7 +126,12 @@ async function taken(credentials: Record<string, Held>, mustBeRefused: (endpoint
   let asked = 0;
   for (const [name, { isFor, headers, address }] of Object.entries(credentials)) {
     for (const endpoint of endpoints.filter((each) => isFor(each) && mustBeRefused(each, name))) {
-      const { status } = await call(address + matrixPath(endpoint), endpoint.method.toUpperCase(), headers);
+      const { status, body } = await fetch(address + matrixPath(endpoint), {
+        method: endpoint.method.toUpperCase(),
+        headers,
+      });
+      // A stream that is let in does not end, and the test is to name it.
+      await body?.cancel();
       asked += 1;
       if (![401, 403].includes(status)) wrong.push(`${name} at ${endpoint.id}: ${status}`);
     }
