@@ -60,7 +60,6 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'src/platform/files/spool.ts': { mkdtemp: TEMPORARY },
   'src/resources/exports/archive/pack.ts': { createWriteStream: TEMPORARY },
   'src/cli/attached.ts': { openAsBlob: 'reads' },
-  'src/cli/workspace-imports.ts': { openAsBlob: 'reads' },
   'src/cli/files.ts': { writeFile: PERSONS },
   'src/cli/files/writing.ts': { mkdir: PERSONS, writeFile: PERSONS },
   'src/cli/project-artifacts.ts': { mkdir: PERSONS, writeFile: PERSONS },

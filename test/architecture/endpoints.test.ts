@@ -1,5 +1,6 @@
 /** The registry of endpoints as a whole: what each declaration must say, and what the surfaces may hold. */
 import { describe, expect, test } from '@jest/globals';
+import { globSync, readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { PROBLEMS } from '../../src/platform/core/problem.ts';
 import { NO_CONTENT, type Credential, type Endpoint } from '../../src/platform/http/endpoint.ts';
@@ -133,6 +134,16 @@ describe.each(byId())('%s', (id, endpoint) => {
 test.each(Object.entries(PROBLEMS))('problem %s has a status of the specification', (code, { status }) => {
   expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
   expect([...STATUSES, ...(BESIDE_THEM[code] ?? [])]).toContain(status);
+});
+
+// Guards against: a problem that stays in the catalogue and in the client after the code that gave it was removed.
+test('every problem can be given', () => {
+  const sources = globSync('{src,activities,workflows}/**/*.ts')
+    .filter((path) => path !== 'src/platform/core/problem.ts')
+    .map((path) => readFileSync(path, 'utf8'))
+    .join();
+  const words = new Set(sources.match(/\w+/g));
+  expect(Object.keys(PROBLEMS).filter((code) => !words.has(code))).toEqual([]);
 });
 
 // Guards: the documentation tells every endpoint as the program has it.

@@ -239,9 +239,6 @@ export const PROBLEMS = {
   "export_not_ready": {
     "status": 409
   },
-  "import_not_open": {
-    "status": 409
-  },
   "already_answered": {
     "status": 409,
     "isStructured": true

@@ -80,7 +80,6 @@ export const PROBLEMS = {
   plan_outdated: { status: 409 },
   export_under_way: { status: 409, detail: 'export_under_way: an archive of the workspace is being made already' },
   export_not_ready: { status: 409 },
-  import_not_open: { status: 409 },
   already_answered: { status: 409, isStructured: true },
   method_not_allowed: { status: 405, detail: 'method_not_allowed' },
   request_timeout: { status: 408, detail: 'request_timeout' },

@@ -257,7 +257,7 @@ const COUNTERS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['pool', /(?<!function )create(?:FairSlots|FairQueue|ActivitySlots)[(<]|const MAX_OF_WORKSPACES\b/],
 ];
 const TABLE = /pgTable\(\s*'(\w+_(?:locks|slots|counts|counters|leases|cutoffs))'/g;
-const PROBLEM = /^(?!import_).*(?:limit|locked|too_many|lately|under_way|in_progress)/;
+const PROBLEM = /(?:limit|locked|too_many|lately|under_way|in_progress)/;
 const SETTING = /_PER_|^LIVE_STREAMS$/;
 
 /** @returns what the source has of locks, limits, queues and caps, by kind and place */
