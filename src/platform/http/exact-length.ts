@@ -14,17 +14,21 @@ export const strictLength: RequestHandler = (_request, response, next) => {
 };
 
 /**
- * Returns a step of a `pipeline` that passes bytes on. It fails before it would pass on too many, and at an end that comes too early:
- * Node would throw where nothing catches it.
+ * Returns a step of a `pipeline` that passes on a body of `sizeBytes` bytes. It fails for a body of another length: Node would throw
+ * where nothing catches it. The last piece waits for the end of the body, so that a body that is too long is never a whole reply.
  */
 export const exactly = (sizeBytes: number) =>
-  async function* (body: AsyncIterable<Uint8Array | string>): AsyncGenerator<Buffer> {
+  async function* (body: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
     let left = sizeBytes;
+    let held: Uint8Array | undefined;
     for await (const chunk of body) {
-      const bytes = Buffer.from(chunk as Uint8Array);
-      left -= bytes.length;
+      if (chunk.length === 0) continue;
+      const piece = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      left -= piece.length;
       if (left < 0) throw new Error(`the body has more bytes than its length of ${sizeBytes}`);
-      yield bytes;
+      if (held) yield held;
+      held = piece;
     }
     if (left > 0) throw new Error(`the body ended ${left} bytes before its length of ${sizeBytes}`);
+    if (held) yield held;
   };
