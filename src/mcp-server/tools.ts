@@ -105,6 +105,13 @@ const EXPOSED: readonly Exposed[] = [
 
 type JsonSchema = Record<string, unknown>;
 
+/** No tool has a tenth of them. Each step that splits and checks arguments takes its time for each. */
+const MAX_ARGUMENTS = 1_000;
+const tooManyArguments = (): Problem =>
+  new Problem('validation', [
+    { loc: ['body'], msg: `Too big: expected at most ${MAX_ARGUMENTS} arguments`, type: 'too_big' },
+  ]);
+
 export interface ServedTool {
   name: string;
   description: string;
@@ -139,6 +146,7 @@ export const servedTools = (routes: readonly Route[], { audit, pageKeys }: Serve
       async call(caller, args) {
         for (const right of rightsAskedBy(endpoint)) demand(caller, right);
         demandOpen(endpoint, caller);
+        if (Object.keys(args).length > MAX_ARGUMENTS) throw tooManyArguments();
         const asked = requestOf(endpoint, caller, parseRequest(endpoint, partsOf(endpoint, args)));
         const result = await urgently(() =>
           forWorkspace(caller.customerId, () => withAudit(audit, route, asked, () => handler(asked))),

@@ -41,7 +41,7 @@ import {
   type Route,
 } from './endpoint.ts';
 import { exactly } from './exact-length.ts';
-import { MANY_VALUES, manyValues, refuseManyValues } from './many-values.ts';
+import { MANY_VALUES, manyValues, OTHER_CHARSET, refuseManyValues } from './many-values.ts';
 import { partOf } from './ranges.ts';
 import { createStreamSender, type StreamSender } from './stream.ts';
 import { REPLAYED_HEADER, repeatableRequest, type Claim, type OnceOnly } from './once-only.ts';
@@ -305,6 +305,7 @@ function readingProblem(error: unknown): Problem | undefined {
   const { type, status } = error as { type?: string; status?: number };
   if (type === 'entity.parse.failed') return new Problem('invalid_json');
   if (type === MANY_VALUES) return manyValues();
+  if (type === OTHER_CHARSET) return new Problem('bad_request', 'the charset of a JSON body must be utf-8');
   if (type === 'entity.too.large') return new Problem('payload_too_large');
   if (status !== undefined && status >= 400 && status < 500) return new Problem('bad_request', 'malformed request');
   return undefined;

@@ -30,8 +30,12 @@ export function unknownFields(
 ): UnknownField[] {
   const isIgnored = ({ path }: UnknownField) =>
     path.length === 1 && [...OF_THE_CREDENTIAL, ...ignored].includes(String(path[0]));
-  const found = schema ? within(schema, value, []) : ofObject({}, value, []);
-  return found.filter((field) => !isIgnored(field)).slice(0, max);
+  const found: UnknownField[] = [];
+  for (const field of schema ? within(schema, value, []) : ofObject({}, value, [])) {
+    if (found.length >= max) break;
+    if (!isIgnored(field)) found.push(field);
+  }
+  return found;
 }
 
 /** `Unknown field; did you mean "cost_budget_usd"?` */
@@ -62,35 +66,45 @@ export const defOf = (schema: Schema) => (schema as z.core.$ZodTypes)._zod.def;
 export const innerOf = (def: ReturnType<typeof defOf>): Schema | undefined =>
   def.type === 'pipe' ? def.in : 'innerType' in def ? def.innerType : undefined;
 
-/** Schemas nest as deep as they are written, so that the recursion ends with them and not with the value. */
-function within(schema: Schema, value: unknown, path: UnknownField['path']): UnknownField[] {
+/**
+ * Schemas nest as deep as they are written, so that the recursion ends with them and not with the value. Fields are found
+ * one by one: a body of nothing but unknown fields costs no more than those that are told.
+ */
+function* within(schema: Schema, value: unknown, path: UnknownField['path']): Generator<UnknownField, void> {
   const def = defOf(schema);
-  if (def.type === 'object') return takesAnything(def.catchall) ? [] : ofObject(def.shape, value, path);
-  if (def.type === 'array') {
-    return Array.isArray(value) ? value.flatMap((item, at) => within(def.element, item, [...path, at])) : [];
+  if (def.type === 'object') {
+    if (!takesAnything(def.catchall)) yield* ofObject(def.shape, value, path);
+  } else if (def.type === 'array') {
+    if (!Array.isArray(value)) return;
+    for (const [at, item] of value.entries()) yield* within(def.element, item, [...path, at]);
+  } else if (def.type === 'record') {
+    for (const [key, item] of entriesOf(value)) yield* within(def.valueType, item, [...path, key]);
+  } else if (def.type === 'union') {
+    yield* ofUnion(def.options, value, path);
+  } else {
+    const inner = innerOf(def);
+    if (inner) yield* within(inner, value, path);
   }
-  if (def.type === 'record') {
-    return entriesOf(value).flatMap(([key, item]) => within(def.valueType, item, [...path, key]));
-  }
-  if (def.type === 'union') return ofUnion(def.options, value, path);
-  const inner = innerOf(def);
-  return inner ? within(inner, value, path) : [];
 }
 
 const takesAnything = (rest: Schema | undefined): boolean => rest !== undefined && defOf(rest).type !== 'never';
 
-function ofObject(shape: Readonly<Record<string, Schema>>, value: unknown, path: UnknownField['path']): UnknownField[] {
+function* ofObject(
+  shape: Readonly<Record<string, Schema>>,
+  value: unknown,
+  path: UnknownField['path'],
+): Generator<UnknownField, void> {
   const known = Object.keys(shape);
-  return entriesOf(value).flatMap(([key, item]) => {
-    const at = [...path, key];
+  for (const [key, item] of entriesOf(value)) {
     const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    return schema ? within(schema, item, at) : [{ path: at, known }];
-  });
+    if (schema) yield* within(schema, item, [...path, key]);
+    else yield { path: [...path, key], known };
+  }
 }
 
 /** A field that one of the forms knows is no slip: it is dropped where the value has another form. */
 function ofUnion(options: readonly Schema[], value: unknown, path: UnknownField['path']): UnknownField[] {
-  const found = options.map((option) => within(option, value, path));
+  const found = options.map((option) => [...within(option, value, path)]);
   const placeOf = (field: UnknownField) => JSON.stringify(field.path);
   const places = found.map((fields) => new Set(fields.map(placeOf)));
   const likest = found.reduce((a, b) => (b.length < a.length ? b : a));

@@ -93,25 +93,39 @@ function sentence({ loc, msg }: Fault): string {
  * so that no depth can exhaust its stack.
  */
 export function findUnstorable(root: unknown): { path: string[]; reason: string } | undefined {
-  const open: { value: unknown; path: string[] }[] = [{ value: root, path: [] }];
+  const open: Found[] = [{ value: root, depth: 0 }];
   let seen = 0;
   for (let next = open.pop(); next; next = open.pop()) {
-    const { value, path } = next;
+    const { value, depth } = next;
     seen += 1;
     if (seen + open.length > MAX_VALUES) return { path: [], reason: `must not have more than ${MAX_VALUES} values` };
     if (typeof value === 'string') {
       const reason = unstorableText(value);
-      if (reason) return { path, reason };
+      if (reason) return { path: pathTo(next), reason };
     } else if (value !== null && typeof value === 'object') {
-      if (path.length >= MAX_JSON_DEPTH) return { path: path.slice(0, 3), reason: TOO_DEEP };
-      for (const [key, child] of Object.entries(value)) {
+      if (depth >= MAX_JSON_DEPTH) return { path: pathTo(next).slice(0, 3), reason: TOO_DEEP };
+      for (const key in value) {
         const reason = unstorableText(key);
-        if (reason) return { path, reason };
-        open.push({ value: child, path: [...path, key] });
+        if (reason) return { path: pathTo(next), reason };
+        open.push({ value: (value as Record<string, unknown>)[key], depth: depth + 1, key, within: next });
       }
     }
   }
   return undefined;
+}
+
+/** A value in the body. Its path is made of these when it is told, since most are right and a path takes time. */
+interface Found {
+  value: unknown;
+  depth: number;
+  key?: string;
+  within?: Found;
+}
+
+function pathTo(found: Found): string[] {
+  const path: string[] = [];
+  for (let at: Found | undefined = found; at?.key !== undefined; at = at.within) path.unshift(at.key);
+  return path;
 }
 
 const unstorableText = (text: string): string | undefined => {

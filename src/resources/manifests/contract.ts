@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { listReply, Timestamp } from '../../platform/http/schemas.ts';
-import { MANIFEST_KINDS, MAX_MANIFEST_BYTES, MAX_MANIFESTS, MAX_SECRETS } from './model.ts';
+import { MANIFEST_KINDS, MAX_FIELDS, MAX_MANIFEST_BYTES, MAX_MANIFESTS, MAX_SECRETS } from './model.ts';
 
 const File = z.string().max(500).describe('Where it was read, for messages');
 const Content = z.record(z.string(), z.unknown());
@@ -20,7 +20,9 @@ const given = {
       z.object({
         kind: z.enum(MANIFEST_KINDS),
         file: File.optional(),
-        content: Content.describe('What the file says; what it leaves out is as it is by default'),
+        content: Content.meta({ maxProperties: MAX_FIELDS }).describe(
+          'What the file says; what it leaves out is as it is by default',
+        ),
       }),
     )
     .max(MAX_MANIFESTS),

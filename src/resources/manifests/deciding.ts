@@ -82,6 +82,8 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
     const faults: PlacedFault[] = [];
     const seen = new Map<string, string>();
     for (const [at, { kind, content: given, file }] of manifests.entries()) {
+      // To say what may have been meant takes time for each fault, and these are all that are told.
+      if (faults.length >= MAX_FAULTS) break;
       const { nameField, secrets: places, parse: read } = kindOf(kind);
       const before = looked.get(keyOf(kind, String(given[nameField])));
       const resolved = places ? withSecrets(places, given, { secrets, before: before?.content }) : undefined;

@@ -24,6 +24,8 @@ export const FOLDERS: Readonly<Record<ManifestKind, string>> = {
 };
 
 export const MAX_MANIFESTS = 1_000;
+/** Fields at the top of one file. No kind has a twentieth of them; the limit is for requests that are no files. */
+export const MAX_FIELDS = 1_000;
 /** So many faults are told at once. */
 export const MAX_FAULTS = 100;
 /** One plan may name so many things, each time counted: lists in many files multiply. */

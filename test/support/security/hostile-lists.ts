@@ -1,7 +1,8 @@
 /**
- * Bodies of many small things, made of the declarations: each list and each record that a body can have, with as many
- * items as are asked for. An endpoint is in by being declared.
+ * Bodies of many small things, made of the declarations: each list, each record and each object of fields that a body can
+ * have, with as many items or unknown fields as are asked for. An endpoint is in by being declared.
  */
+import { fieldsOf } from '../../../src/platform/core/record.ts';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { changedBody, placesIn, rightRequest, type HostileRequest, type JsonSchema } from './hostile-requests.ts';
 import type { RequestParts } from '../http/send.ts';
@@ -18,7 +19,9 @@ interface ListSchema extends JsonSchema {
 export function listRequests(endpoint: Endpoint, parts: RequestParts, items: number): HostileRequest[] {
   if (!endpoint.body || endpoint.upload || endpoint.uploads) return [];
   const right = rightRequest(endpoint, parts);
-  return placesIn(endpoint.body).flatMap(({ place, schemas }) =>
+  const wide = { ...fieldsOf(parts.body), ...unknown(items) };
+  const atRoot = { ...right, what: `body: ${items} unknown fields`, body: Buffer.from(JSON.stringify(wide)) };
+  const within = placesIn(endpoint.body).flatMap(({ place, schemas }) =>
     schemas.flatMap((schema) => {
       const text = listOf(schema, items, (name) => valueAt(parts.body, [...place, name]));
       if (text === undefined) return [];
@@ -26,13 +29,17 @@ export function listRequests(endpoint: Endpoint, parts: RequestParts, items: num
       return [{ ...right, ...change, what }];
     }),
   );
+  return [atRoot, ...within];
 }
 
-/** @returns the JSON of a list or record with that many items, no two alike; undefined where the schema takes neither */
+const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`unknown${n}`, n]));
+
+/** @returns the JSON of a list, record or object with that many items, no two alike; undefined if the schema takes none */
 function listOf(schema: ListSchema, items: number, itemAt: (name: string) => unknown): string | undefined {
   const numbers = Array.from({ length: items }, (_, n) => n);
   if (schema.type === 'array') return JSON.stringify(numbers.map((n) => itemFor(schema.items, n, itemAt('0'))));
-  if (schema.type !== 'object' || !schema.additionalProperties) return undefined;
+  if (schema.type !== 'object') return undefined;
+  if (!schema.additionalProperties) return JSON.stringify(unknown(items));
   const values = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
   return JSON.stringify(Object.fromEntries(numbers.map((n) => [`n${n}`, itemFor(values, n, undefined)])));
 }
