@@ -14,7 +14,7 @@ const nextRequest = (init: RequestInit, status: number, from: URL, to: URL): Req
   const method = init.method?.toUpperCase() ?? 'GET';
   const becomesGet = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST';
   for (const name of [...headers.keys()]) {
-    if (from.origin === to.origin && !HARMLESS_HEADERS.has(name)) headers.delete(name);
+    if (from.origin !== to.origin && !HARMLESS_HEADERS.has(name)) headers.delete(name);
     if (becomesGet && name.startsWith('content-')) headers.delete(name);
   }
   return becomesGet ? { ...init, headers, method: 'GET', body: null } : { ...init, headers };
