@@ -1,7 +1,8 @@
 /**
  * A write-only secret stays with the origin that it was given for. Everything that keeps a secret beside an address is
  * made with its address at one receiver and moved to another one, by every way there is; then it is used, and the other
- * receiver must not have seen the secret. Integrations: `secret-origins-of-integrations.test.ts`.
+ * receiver must not have seen the secret. Integrations: `secret-origins-of-integrations.test.ts`; environments of containers:
+ * `secret-origins-of-containers.test.ts`.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -39,7 +40,6 @@ beforeAll(async () => {
       EGRESS_ALLOWLIST: `${home.hostAndPort},${elsewhere.hostAndPort}`,
       WEBHOOK_ALLOW_HTTP: 'true',
       WEBHOOK_RETRY_INITIAL: '10ms',
-      TOOLS_CONTAINER: 'docker',
     },
   });
 });
@@ -161,6 +161,20 @@ const apply = (session: string, kind: ManifestKind, content: Content, secrets = 
 const deployToken = async (): Promise<string> =>
   (await tenant.cp('POST', '/v1/deploy-tokens', { name: 'pipeline' })).body.token;
 
+/** @returns a folder of files for the command, to be removed after use */
+async function folderWith(manifest: ManifestKind, content: Content): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'aos-origins-'));
+  await mkdir(join(folder, FOLDERS[manifest]));
+  await writeFile(join(folder, FOLDERS[manifest], 'thing.yaml'), JSON.stringify(content));
+  return folder;
+}
+const cliEnv = async (folder: string) => ({
+  DATA_DIR: folder,
+  AOS_URL: service.baseUrl,
+  AOS_SESSION: await deployToken(),
+  AOS_API_KEY: '',
+});
+
 interface Way {
   /** @returns whether the change was refused with a reason that names the secret */
   (thing: Thing, moved: Content, id: string | undefined): Promise<{ isRefused: boolean; reason: string }>;
@@ -183,12 +197,9 @@ const FILES: Record<string, Way> = {
   'a plan of a deploy token': async ({ manifest }, content) =>
     refusal(await apply(await deployToken(), manifest, content, {}, 'plan')),
   async 'a file'({ manifest }, content) {
-    const folder = await mkdtemp(join(tmpdir(), 'aos-origins-'));
+    const folder = await folderWith(manifest, content);
     try {
-      await mkdir(join(folder, FOLDERS[manifest]));
-      await writeFile(join(folder, FOLDERS[manifest], 'thing.yaml'), JSON.stringify(content));
-      const env = { DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: await deployToken(), AOS_API_KEY: '' };
-      const { code, stderr } = await runCli(['apply', folder, '--yes'], env);
+      const { code, stderr } = await runCli(['apply', folder, '--yes'], await cliEnv(folder));
       return { isRefused: code === 1, reason: stderr };
     } finally {
       await rm(folder, { recursive: true });
@@ -262,16 +273,47 @@ describe('an address that changes', () => {
   });
 });
 
-// Guards: the environment of a container is given to the program that it was meant for, and no other, which could print it.
-test('the environment of a container stays with its program', async () => {
-  const body = { image: 'tools:1', argv: ['report'], env: { API_KEY: 'canary' } };
-  const tool = { slug: 'thing', description: 'Runs.', kind: 'container', schema: { type: 'object' }, body };
-  expect((await tenant.cp('POST', '/v1/tools', tool)).status).toBe(201);
-  const change = (more: object) =>
-    tenant.cp('PATCH', '/v1/tools/thing', { body: { ...body, env: { API_KEY: '***' }, ...more } });
-  for (const more of [{ argv: ['env'] }, { image: 'tools:2' }, { argv: undefined }])
-    expect(await change(more)).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/env\.API_KEY/) } });
-  expect((await change({ timeout_s: 5 })).status).toBe(200);
+// Guards: of two secrets, the one that is sent again does not take the other one along.
+test.each([
+  [
+    'a tool',
+    '/v1/tools',
+    { body: { url: 'https://elsewhere.example/x', headers: { 'X-Key': 'new', 'X-Token': '***' } } },
+  ],
+  [
+    'a destination',
+    '/v1/output-destinations',
+    { config: { endpoint: 'https://elsewhere.example', access_key_id: 'new' } },
+  ],
+  [
+    'a destination in another region',
+    '/v1/output-destinations',
+    { config: { endpoint: null, secret_access_key: 'new' } },
+  ],
+] as const)('%s does not move with half of its secrets', async (_, path, change) => {
+  const made = await tenant.cp(
+    'POST',
+    path,
+    path === '/v1/tools'
+      ? {
+          slug: 'thing',
+          description: 'Calls.',
+          kind: 'webhook',
+          schema: { type: 'object' },
+          body: { url: 'https://home.example/x', headers: { 'X-Key': 'canary', 'X-Token': 'canary' } },
+        }
+      : destination('s3', {
+          endpoint: 'https://home.example',
+          region: 'eu-west-1',
+          bucket: 'things',
+          access_key_id: 'canary',
+          secret_access_key: 'canary',
+        }),
+  );
+  expect(made.status).toBe(201);
+  const { status, body } = await tenant.cp('PATCH', `${path}/${made.body.slug ?? made.body.id}`, change);
+  expect([400, 422]).toContain(status);
+  expect(JSON.stringify(body)).toContain('the secret was given for https://home.example');
 });
 
 // Guards: whoever looks at a plan sees where each secret would go.
@@ -284,6 +326,22 @@ test.each(things)('a plan says where the secret of %s goes', async (_, thing) =>
     expect({ path, to }).toEqual({ path: expect.stringMatching(/secret|key/i), to: elsewhere.origin });
   }
   expect(JSON.stringify(body)).not.toContain('x'.repeat(20));
+});
+
+// Guards: so does whoever is asked by the command before it applies anything.
+test('a printed plan says where each secret goes', async () => {
+  const [name, thing] = present(things[0]);
+  const folder = await folderWith(thing.manifest, thing.content(elsewhere.origin, { env: 'THING' }));
+  try {
+    const { stdout } = await runCli(['plan', folder], { ...(await cliEnv(folder)), THING: 'x'.repeat(20) });
+    expect({ name, stdout }).toEqual({
+      name,
+      stdout: expect.stringContaining(`secret body.headers.X-Api-Key goes to ${elsewhere.origin}`),
+    });
+    expect(stdout).not.toContain('x'.repeat(20));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 // Guards: clients of MCP change no address, as long as no tool of the service takes one.

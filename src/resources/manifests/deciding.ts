@@ -8,7 +8,7 @@ import { canonical } from '../../platform/core/json.ts';
 import type { Kind, Known, Wanted } from './kind.ts';
 import { FOLDERS, MANIFEST_KINDS, MAX_FAULTS, MAX_REFERENCES, type Fault, type ManifestKind } from './model.ts';
 import { missingReferences } from './references.ts';
-import { withSecrets } from './secrets.ts';
+import { keptSecretFaults, withSecrets } from './secrets.ts';
 import type { ManifestStore, OriginRow } from './store.ts';
 
 /** What is to be done with a manifest. */
@@ -92,6 +92,10 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
       if ('faults' in wanted) {
         faults.push(...wanted.faults.map((fault) => ({ ...fault, at })));
         continue;
+      }
+      if (places && resolved && before) {
+        const moved = keptSecretFaults(places, resolved.staying, before.content, wanted.content);
+        faults.push(...moved.map((fault) => ({ ...fault, at })));
       }
       const key = keyOf(kind, wanted.name);
       const other = seen.get(key);

@@ -15,9 +15,11 @@ export interface SecretPlaces {
   isSecret(path: Names, value: string): boolean;
   /**
    * Returns what the secrets are given to: an origin, or a program. A secret that stays as it is stays with it.
-   * @param content with all secrets in it, not checked yet
+   * @param content with all secrets in it
    */
   receiverOf(content: Content): string | undefined;
+  /** By default whether `receiverOf` returns the same. */
+  isSameReceiver?(before: Content, after: Content): boolean;
   /** Shapes that a variable may stand in the place of, for editors. */
   schemas?: ReadonlySet<unknown>;
   /** Fields that stay as they are where a file does not say them, and are in no export. */
@@ -48,14 +50,14 @@ const at = (content: Content | undefined, path: Names): unknown =>
 
 /**
  * Puts values in the place of variables; of one that is not given, what the workspace has.
- * @returns what is wrong beside it: a variable without a value, a secret that stands in the file, one that the workspace
- * has for another receiver
+ * @returns what is wrong beside it: a variable without a value, a secret that stands in the file; and where secrets stay as
+ * the workspace has them, for `keptSecretFaults`
  */
 export function withSecrets(
   places: SecretPlaces,
   content: Content,
   given: { secrets: Readonly<Record<string, string>>; before: Content | undefined },
-): { content: Content; faults: Fault[] } {
+): { content: Content; faults: Fault[]; staying: Names[] } {
   const faults: Fault[] = [];
   const staying: Names[] = [];
   const kept = Object.entries(given.before ?? {}).filter(([name]) => places.kept?.includes(name));
@@ -77,11 +79,22 @@ export function withSecrets(
     faults.push({ path, message: `the environment has no ${name}, and the workspace no value yet` });
     return value;
   });
-  const receiver = given.before && places.receiverOf(given.before);
-  if (staying.length > 0 && faults.length === 0 && places.receiverOf(resolved) !== receiver) {
-    faults.push(...staying.map((path) => ({ path, message: keptSecretFault(receiver) })));
-  }
-  return { content: resolved, faults };
+  return { content: resolved, faults, staying };
+}
+
+/**
+ * Checks that secrets stay with what they were given for.
+ * @param staying where secrets of `before` stand in `after`
+ */
+export function keptSecretFaults(
+  places: SecretPlaces,
+  staying: readonly Names[],
+  before: Content,
+  after: Content,
+): Fault[] {
+  const receiver = places.receiverOf(before);
+  const isSame = places.isSameReceiver?.(before, after) ?? places.receiverOf(after) === receiver;
+  return isSame ? [] : staying.map((path) => ({ path, message: keptSecretFault(receiver) }));
 }
 
 /** @returns what a file says of it: the name of a variable for each secret */

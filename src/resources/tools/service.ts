@@ -11,7 +11,7 @@ import { originFault, type TokenOrigins } from '../integrations/model.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { schemaProblem } from './arguments.ts';
 import type { NewTool, ToolChange } from './contract.ts';
-import type { CustomKinds } from './custom/kind.ts';
+import type { CustomKinds, ToolBody } from './custom/kind.ts';
 import { isSecret, keptSecrets, maskIn, maskSecrets, unmaskSecrets } from './custom/secrets.ts';
 import { categoryOf, CUSTOM_MODULE, paramNames, type CustomTool, type Tool, type ToolKind } from './model.ts';
 import { previewOf } from './preview.ts';
@@ -154,6 +154,8 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
     secretFieldsOf: (kind: ToolKind): readonly string[] => kinds[kind].secretFields,
     receiverOf: (kind: ToolKind, body: CustomTool['body']): string | undefined => kinds[kind].receiverOf(body),
     originOf: (kind: ToolKind, body: CustomTool['body']): string | undefined => kinds[kind].originOf(body),
+    isSameReceiver: (kind: ToolKind, before: ToolBody, after: ToolBody): boolean =>
+      kinds[kind].isSameReceiver(before, after),
     integrationFault,
 
     /** @throws Problem bad_request, slug_taken, plan_limit_exceeded, workspace_archived */
@@ -228,11 +230,11 @@ function changedBy(tool: CustomTool, change: ToolChange, kinds: CustomKinds): To
 
 /** @throws Problem bad_request if a secret that is kept would be given to another receiver */
 function checkReceiver(before: CustomTool, change: ToolChange, after: ToolDefinition, kinds: CustomKinds): void {
-  const { receiverOf, secretFields } = kinds[after.kind];
-  const [kept] = change.body ? keptSecrets(change.body, before.body, secretFields) : [];
-  const receiver = receiverOf(before.body);
-  if (kept === undefined || receiverOf(after.body) === receiver) return;
-  throw new Problem('bad_request', `body.${kept}: ${keptSecretFault(receiver)}`);
+  const { isSameReceiver, receiverOf, secretFields } = kinds[after.kind];
+  const body = change.body ?? maskSecrets(before.body, secretFields);
+  const [kept] = keptSecrets(body, before.body, secretFields);
+  if (kept === undefined || isSameReceiver(before, after)) return;
+  throw new Problem('bad_request', `body.${kept}: ${keptSecretFault(receiverOf(before.body))}`);
 }
 
 const params = (schema: Record<string, unknown>) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isOneOf } from '../../../platform/core/one-of.ts';
 import { last } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
-import { isRecord } from '../../../platform/core/record.ts';
+import { fieldsOf, isRecord } from '../../../platform/core/record.ts';
 import type { WorkspaceStore } from '../../workspaces/store/index.ts';
 import { TOOL_KINDS } from '../../tools/model.ts';
 import { NewTool } from '../../tools/contract.ts';
@@ -11,6 +11,7 @@ import type { ToolRegistry } from '../../tools/registry.ts';
 import type { ToolService } from '../../tools/service.ts';
 import type { ToolDefinition, ToolStore } from '../../tools/store.ts';
 import { defineKind, shaped, type Kind } from '../kind.ts';
+import type { Content } from '../model.ts';
 
 const of = NewTool.shape;
 const Given = z.strictObject({
@@ -31,7 +32,14 @@ type ToolManifest = ToolDefinition & { slug: string };
 interface Dependencies {
   customTools: Pick<
     ToolService,
-    'define' | 'isShipped' | 'isSecret' | 'secretFieldsOf' | 'receiverOf' | 'originOf' | 'integrationFault'
+    | 'define'
+    | 'isShipped'
+    | 'isSecret'
+    | 'secretFieldsOf'
+    | 'receiverOf'
+    | 'isSameReceiver'
+    | 'originOf'
+    | 'integrationFault'
   >;
   /** All that agents can be given. */
   tools: Pick<ToolRegistry, 'find' | 'list'>;
@@ -52,6 +60,8 @@ const manifestOf = (slug: string, tool: ToolDefinition): ToolManifest => ({
   sensitive: tool.sensitive,
 });
 
+const bodyOf = ({ body, schema }: Content) => ({ body: fieldsOf(body), schema: fieldsOf(schema) });
+
 export const toolKind = ({ customTools, tools, store, workspaces }: Dependencies): Kind =>
   defineKind<ToolManifest>({
     kind: 'tool',
@@ -66,6 +76,10 @@ export const toolKind = ({ customTools, tools, store, workspaces }: Dependencies
       isSecret: (path, value) => path.length === 3 && customTools.isSecret(last(path), value),
       receiverOf: ({ kind, body }) =>
         isOneOf(TOOL_KINDS, kind) && isRecord(body) ? customTools.receiverOf(kind, body) : undefined,
+      isSameReceiver: (before, { kind, ...after }) =>
+        before['kind'] === kind &&
+        isOneOf(TOOL_KINDS, kind) &&
+        customTools.isSameReceiver(kind, bodyOf(before), bodyOf(after)),
     },
     defaults: { access: 'both', integration: null },
     async read(content) {

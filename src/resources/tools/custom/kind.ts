@@ -45,6 +45,8 @@ export interface CustomKind {
    * keeps the mask and changes the receiver would send the secret to a place of their choice.
    */
   receiverOf(body: CustomTool['body']): string | undefined;
+  /** @returns whether a secret that was given for `before` may stay in `after` */
+  isSameReceiver(before: ToolBody, after: ToolBody): boolean;
 }
 
 export type CustomKinds = Readonly<Record<ToolKind, CustomKind>>;
@@ -59,6 +61,8 @@ interface Definition<Body extends z.ZodObject> {
   originOf?: CustomKind['originOf'];
   /** By default the origin. */
   receiverOf?: CustomKind['receiverOf'];
+  /** By default whether `receiverOf` returns the same. */
+  isSameReceiver?: CustomKind['isSameReceiver'];
   execute(
     body: z.output<Body>,
     args: Record<string, unknown>,
@@ -79,11 +83,13 @@ const faultOf = (error: z.ZodError): string => {
 export const customKind = <Body extends z.ZodObject>(definition: Definition<Body>): CustomKind => {
   const { body: schema, defaults, check, dispatch = 'activity', secretFields = [], execute } = definition;
   const { originOf = () => undefined, receiverOf = originOf } = definition;
+  const isSameReceiver = definition.isSameReceiver ?? ((a, b) => receiverOf(a.body) === receiverOf(b.body));
   return {
     dispatch,
     secretFields,
     originOf,
     receiverOf,
+    isSameReceiver,
     defaultsOf(body) {
       const { effect } = defaults;
       return { ...defaults, effect: typeof effect === 'function' ? effect(body) : effect };
