@@ -7,6 +7,7 @@ import { sql } from 'drizzle-orm';
 import { present } from '../../src/platform/core/present.ts';
 import { createBaseAddresses, ADDRESS_SECRETS } from '../../src/resources/integrations/addresses.ts';
 import { integrations, tokenKindOf } from '../../src/resources/integrations/catalogue.ts';
+import { createCredentials } from '../../src/resources/integrations/credentials.ts';
 import { createHealthChecks } from '../../src/resources/integrations/health.ts';
 import { MCP_URL } from '../../src/resources/integrations/model.ts';
 import { BASE_URL, SERVER_HOST, SERVER_PORT } from '../../src/resources/integrations/provider.ts';
@@ -321,6 +322,43 @@ test('a check of health that has begun before an address moved sends nothing to 
   });
   await checks.checkCredentials({}, new AbortController().signal);
   expect(leaks()).toEqual([]);
+});
+
+// Guards: two reads could pair a token with the address of before, or of after.
+test('whatever uses a token reads it together with its address', async () => {
+  const { config, db } = service.runtime;
+  const { secretBox } = service.services;
+  const { customerId } = tenant.caller;
+  const store = createIntegrationStore(db);
+  let reads = 0;
+  const { integrationCredential, modelCredentials, mcpServersOf } = createCredentials({
+    store: {
+      async listSealed(...asked) {
+        reads += 1;
+        return store.listSealed(...asked);
+      },
+    },
+    secretBox,
+    addresses: createBaseAddresses(config),
+    managedRouter: async () => undefined,
+  });
+  const [gitlab, model, github] = [canaries.secretFor(home.origin), canaries.secretFor(), canaries.secretFor()];
+  await set(secretPath('gitlab', BASE_URL), `${home.origin}/v1`);
+  await set(tokenPath('gitlab'), gitlab);
+  await set(secretPath('openai-compatible', BASE_URL), `${home.origin}/v1`);
+  await set(tokenPath('openai-compatible'), model);
+  await set(secretPath('github', MCP_URL), `${home.origin}/mcp`);
+  await set(tokenPath('github'), github);
+  const USES = [
+    [() => integrationCredential(customerId, 'gitlab'), { token: gitlab, origins: [home.origin] }],
+    [() => modelCredentials(customerId), { 'openai-compatible': { baseUrl: `${home.origin}/v1`, apiKey: model } }],
+    [() => mcpServersOf(customerId), [{ name: 'github', url: `${home.origin}/mcp`, bearer: github }]],
+  ] as const;
+  for (const [use, found] of USES) {
+    reads = 0;
+    expect(await use()).toMatchObject(found);
+    expect(reads).toBe(1);
+  }
 });
 
 // Guards: a new slot for an address is one that keeps tokens where they are, and each integration says where its token goes.

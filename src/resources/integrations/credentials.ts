@@ -66,8 +66,8 @@ export const createCredentials = ({ store, secretBox, addresses, managedRouter }
     },
 
     /**
-     * The shared token of an integration, for tools, and where it may go. Both are of one moment: a token that is given
-     * with another address never meets the address of before.
+     * Returns the shared token of an integration, for tools, and where it may go. One statement reads both: two could pair
+     * a new token with the address of before.
      */
     async integrationCredential(customerId: string, slug: string): Promise<ToolCredential | undefined> {
       if (!integrations.has(slug)) return undefined;
