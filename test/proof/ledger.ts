@@ -17,14 +17,19 @@ interface LedgerOptions {
   random: () => number;
 }
 
-/** Of those that were looked at before, each time. */
+/** Of the promises that were read before, this many are read again after each power loss. */
 const OLD_ONES = 25;
-const TERMINAL = new Set(['succeeded', 'failed', 'cancelled']);
+const ONE_RUN_OR_PROJECT = /^\/v1\/(runs|projects)\/[^/?]+$/;
+const COMMAND = /^(\/v1\/(?:runs|projects)\/[^/]+)\/(cancel|abandon)$/;
+const GATE_ANSWER = /^(\/v1\/projects\/[^/]+)\/subtasks\/([^/]+)\/resolve-gate$/;
+/** A run or a project with one of these statuses keeps it. */
+const FINAL = new Set(['succeeded', 'failed', 'cancelled', 'completed', 'abandoned']);
 
 export function createLedger({ call, random }: LedgerOptions): Ledger {
-  /** By path, what a read of it has to give. */
+  /** By path, what is wrong with the reply to a read of it. */
   const promises = new Map<string, (reply: Reply) => string | undefined>();
-  const ends = new Map<string, string>();
+  /** By path, the first final status that was answered, whoever asked. */
+  const finals = new Map<string, string>();
   const gates = new Map<string, number>();
   let recent: string[] = [];
   let uploads = 0;
@@ -32,27 +37,35 @@ export function createLedger({ call, random }: LedgerOptions): Ledger {
     promises.set(path, fault);
     recent.push(path);
   };
-  const isThere = ({ status }: Reply) => (status === 200 ? undefined : `is answered ${status}`);
+  const promiseStatus = (path: string) =>
+    promise(path, ({ status, body }) => {
+      if (status !== 200) return `is answered ${status}`;
+      const before = finals.get(path);
+      return before === undefined || before === body.status ? undefined : `was ${before} and is ${body.status}`;
+    });
+  const noteStatus = (path: string, status: string) => {
+    if (FINAL.has(status) && !finals.has(path)) finals.set(path, status);
+  };
 
-  function runFault(id: string, reply: Reply): string | undefined {
-    const before = ends.get(id);
-    const { status } = reply.body;
-    if (reply.status === 200 && TERMINAL.has(status)) ends.set(id, status);
-    return isThere(reply) ?? (before !== undefined && before !== status ? `was ${before} and is ${status}` : undefined);
+  function noteCreated(path: string, body: Reply['body']): void {
+    if (path === '/v1/runs') promiseStatus(`${path}/${body.run_id}`);
+    if (path === '/v1/projects') promiseStatus(`${path}/${body.project_id ?? body.id}`);
+    if (path === '/v1/workflows') promiseStatus(`${path}/${body.slug}`);
   }
 
   return {
     note({ method, path }, { status, body }) {
-      if (method === 'POST' && path === '/v1/runs' && status === 201) {
-        promise(`/v1/runs/${body.run_id}`, (reply) => runFault(body.run_id, reply));
-      }
-      if (method === 'POST' && path === '/v1/projects' && status === 201) {
-        promise(`/v1/projects/${body.project_id ?? body.id}`, isThere);
-      }
-      if (method === 'POST' && path === '/v1/workflows' && status === 201)
-        promise(`/v1/workflows/${body.slug}`, isThere);
-      const gate = /subtasks\/([^/]+)\/resolve-gate$/.exec(path)?.[1];
-      if (gate !== undefined && status === 200) gates.set(gate, (gates.get(gate) ?? 0) + 1);
+      if (method === 'POST' && status === 201) noteCreated(path, body);
+      if (status !== 200) return;
+      if (method === 'GET' && ONE_RUN_OR_PROJECT.test(path)) noteStatus(path, body.status);
+      const commanded = COMMAND.exec(path)?.[1];
+      if (commanded !== undefined) noteStatus(commanded, body.status);
+      const [, project, gate] = GATE_ANSWER.exec(path) ?? [];
+      if (gate === undefined) return;
+      gates.set(gate, (gates.get(gate) ?? 0) + 1);
+      const gatePath = `${project}/tasks/${body.task_id}/subtasks/${gate}`;
+      promiseStatus(gatePath);
+      noteStatus(gatePath, body.status);
     },
     noteUpload(id, bytes) {
       uploads += 1;
@@ -70,8 +83,7 @@ export function createLedger({ call, random }: LedgerOptions): Ledger {
       const found: string[] = [];
       for (const path of new Set(paths)) {
         const surface = path.startsWith('/v1/runs/') ? 'api' : 'cp';
-        const reply = await call({ surface, method: 'GET', path });
-        const fault = promises.get(path)?.(reply);
+        const fault = promises.get(path)?.(await call({ surface, method: 'GET', path }));
         if (fault !== undefined) found.push(`${path} ${fault}`);
       }
       for (const [id, times] of gates) {
@@ -83,7 +95,7 @@ export function createLedger({ call, random }: LedgerOptions): Ledger {
       'answers that promise something': promises.size,
       'files stored': uploads,
       'gates that took an answer': gates.size,
-      'ends of runs that were seen': ends.size,
+      'final statuses that were answered': finals.size,
     }),
   };
 }

@@ -206,7 +206,7 @@ await prove(
       workload.faultBegins();
       const before = await service.pids();
       await moment({ service, random });
-      await service.disk.losePower([...new Set([...before, ...(await service.pids())])]);
+      await service.disk.losePower(async () => [...new Set([...before, ...(await service.pids())])]);
       await service.end('SIGKILL');
       violations.push(...(await damagedFiles(service.disk.inside)).map((what) => `${name}: ${what}`));
       const from = Date.now();

@@ -6,7 +6,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,16 +19,40 @@ import { having, type SmallDisk } from './small-disk.ts';
 const run = promisify(execFile);
 
 export interface LosableDisk extends Pick<SmallDisk, 'launcher' | 'inside' | 'close'> {
-  /** Stops these processes at one moment, ends them, and leaves what the disk had at that moment. */
-  losePower(pids: readonly number[]): Promise<void>;
+  /**
+   * Stops all processes, ends them, and leaves what the disk had when the last of them stopped.
+   * @param findPids is asked until it names no new process, because one may start another while they are stopped
+   */
+  losePower(findPids: () => Promise<readonly number[]>): Promise<void>;
 }
 
-/** Why there are none here; undefined where there are. */
+/**
+ * Returns why no disk can lose its power on this machine; undefined if one can.
+ * @throws Error if the rig loses synced bytes or keeps others, because a proof on such a rig shows nothing
+ */
 export async function reasonAgainstLoops(): Promise<string | undefined> {
   const directory = await mkdtemp(join(tmpdir(), 'aos-loop-'));
-  const reason = await reasonOf(mountLosableDisk(directory, 8 * 1_024 ** 2).then((disk) => disk.close()));
-  await rm(directory, { recursive: true });
-  return reason;
+  try {
+    let disk: LosableDisk | undefined;
+    const reason = await reasonOf(mountLosableDisk(directory, 8 * 1_024 ** 2).then((mounted) => (disk = mounted)));
+    if (disk) await requireLoss(disk);
+    return reason;
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function requireLoss(disk: LosableDisk): Promise<void> {
+  try {
+    await writeFile(join(disk.inside, 'synced'), 'bytes', { flush: true });
+    await writeFile(join(disk.inside, 'unsynced'), 'bytes');
+    await disk.losePower(async () => []);
+    const read = (name: string) => readFile(join(disk.inside, name), 'utf8').catch(() => '');
+    const left = [await read('synced'), await read('unsynced')];
+    if (left.join() !== 'bytes,') throw new Error(`after a power loss the disk has ${JSON.stringify(left)}`);
+  } finally {
+    await disk.close();
+  }
 }
 
 /** The system writes by itself what is older than this, as it does by default. */
@@ -76,8 +100,14 @@ export async function mountLosableDisk(directory: string, bytes: number): Promis
     launcher,
     inside: join(`/proc/${keeper.pid}/root`, directory),
     close,
-    async losePower(pids) {
-      for (const pid of pids) signal(pid, 'SIGSTOP');
+    async losePower(findPids) {
+      const pids = new Set<number>();
+      for (let found = await findPids(); found.some((pid) => !pids.has(pid)); found = await findPids()) {
+        for (const pid of found) {
+          signal(pid, 'SIGSTOP');
+          pids.add(pid);
+        }
+      }
       const next = join(images, `${Number.parseInt(image.split('/').at(-1) ?? '') + 1}.img`);
       // The system goes on writing by itself: only a copy during which it wrote nothing is of one moment.
       for (let before = ''; before !== (await writes());) {
