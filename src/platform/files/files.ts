@@ -124,7 +124,7 @@ const createLocalStore = (folder: string): FileStore => {
   const unfinishedPath = (path: string) => `${path}.${randomUUID()}.tmp`;
   async function place(key: string): Promise<string> {
     const path = join(folder, key);
-    await makeDirectoryDurably(dirname(path), { from: folder });
+    await makeDirectoryDurably(dirname(path), { from: dirname(folder) });
     return path;
   }
   return fileStore(async () => disk, {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -64,6 +65,12 @@ const WRITERS: Record<string, () => Promise<unknown>> = {
   'a file': () => files().put('acme/projects/one', Buffer.from('bytes'), 'text/plain'),
   'a file, over another': () => files().put('acme/projects/one', Buffer.from('other bytes'), 'text/plain'),
   'a file in a new folder of an old one': () => files().put('acme/new/two', Buffer.from('bytes'), 'text/plain'),
+  'a file in folders that another process has just created': async () => {
+    await makeDirectoryDurably(join(folder, 'shared'));
+    await mkdir(join(folder, 'shared/files/acme'), { recursive: true });
+    const store = createFileStore({ DATA_DIR: join(folder, 'shared'), FILES_S3_REGION: 'us-east-1' });
+    await store.put('acme/one', Buffer.from('bytes'), 'text/plain');
+  },
   'an empty file': () => files().put('acme/empty', Buffer.alloc(0), 'text/plain'),
   'a stream': () => files().putStream('acme/streams/deep/three', Readable.from(['many ', 'bytes']), 'text/plain'),
   'a deleted file': () => files().delete('acme/new/two'),
