@@ -1,7 +1,7 @@
 /** What the embedded database has on the disk when it answers. The real PGlite on a real directory, its syncs recorded. */
 import { PGlite, protocol } from '@electric-sql/pglite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -118,6 +118,36 @@ test('a recovery syncs what it writes', async () => {
   expect(rows).toEqual([{ text: 'before the crash' }]);
   expect(left).toEqual([]);
 }, 60_000);
+
+/** Takes the place of the program that syncs a file system, and notes for which database. */
+const SYNC = (calls: string) => `#!/bin/sh\n[ -e "$2/PG_VERSION" ] && echo "$2" >> ${calls}\n`;
+
+// Guards: a killed server leaves pages in memory that the next one never changes, and so never syncs by itself; and the
+// programs that copy or make a database sync none of its files.
+(process.platform === 'linux' ? test : test.skip)(
+  'a database is on the disk before its server uses it',
+  async () => {
+    const [left, made] = [join(folder, 'left'), join(folder, 'made')];
+    cpSync(preparedDatabase(), left, { recursive: true });
+    const calls = join(folder, 'synced');
+    mkdirSync(join(folder, 'programs'));
+    writeFileSync(join(folder, 'programs/sync'), SYNC(calls), { mode: 0o755 });
+    const before = process.env.PATH;
+    process.env.PATH = `${join(folder, 'programs')}:${before}`;
+    const startAndStop = async (...options: Parameters<typeof startPostgres>) =>
+      (await startPostgres(...options)).stop();
+    try {
+      await startAndStop({ dataDir: left });
+      await startAndStop({ dataDir: join(folder, 'copied'), from: preparedDatabase() });
+      await startAndStop({ dataDir: made });
+    } finally {
+      process.env.PATH = before;
+    }
+    const synced = readFileSync(calls, 'utf8').trim().split('\n');
+    expect(synced).toEqual([left, join(folder, 'copied.unfinished'), join(folder, 'copied'), made]);
+  },
+  120_000,
+);
 
 /** Counts the syncs of a process in the size of a file. */
 const COUNT_SYNCS = `

@@ -6,7 +6,14 @@ import { HELD } from './money.ts';
 import type { Sink } from './sink.ts';
 import type { Workload } from './workload.ts';
 
-/** People answer what waits; then it is stopped, and the record is looked at. What is still open goes on. */
+/** Each stop interrupts what is under way, and an interrupted model call has only so many attempts. */
+const LEAST_WORK_MS = 20_000;
+const MOST_WORK_MS = 150_000;
+
+/**
+ * Lets people answer what waits until no workflow runs; then stops the service and reads the record. If something is
+ * still open, the service goes on.
+ */
 export async function untilSettled(
   service: Pick<EmbeddedService, 'whileStopped'>,
   workload: Workload,
@@ -16,8 +23,13 @@ export async function untilSettled(
 ) {
   const { customerId, person, temporal } = workload;
   for (const deadline = Date.now() + recoveryMs; ;) {
-    for (const until = Date.now() + 20_000; Date.now() < until; await wait(1_000)) await person.look();
-    const workflows = await openWorkflows(temporal);
+    const from = Date.now();
+    let workflows: string[] = [];
+    const mayStop = () => Date.now() - from > (workflows.length > 0 ? MOST_WORK_MS : LEAST_WORK_MS);
+    for (; !mayStop(); await wait(1_000)) {
+      await person.look();
+      workflows = await openWorkflows(temporal);
+    }
     const isLate = Date.now() > deadline;
     const seen = await service.whileStopped(async (db) => {
       const open = await openRows(db, customerId);

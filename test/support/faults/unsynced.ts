@@ -1,6 +1,7 @@
 /**
  * Records what Node's `fs` does to files and tells what a power loss would take: bytes that nobody synced since they were
- * written, and names (new, renamed) whose directory nobody synced.
+ * written, and renames whose directories nobody synced. The name of a new file is on the disk with the file's first sync,
+ * which Postgres relies on.
  */
 import fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -23,23 +24,12 @@ export function recordDisk(isRebuilt: (path: string) => boolean): DiskRecord {
   const record: DiskRecord = {
     unsynced: () => [...dirty].filter((path) => !isRebuilt(path)).sort(),
     syncs: 0,
-    stop: () => Object.assign(fs, original),
+    stop: () => Object.assign(fs, written, { fsyncSync, fdatasyncSync }),
   };
-  const { openSync, writeSync, ftruncateSync, truncateSync, writeFileSync, mkdirSync, renameSync, unlinkSync } = fs;
+  const { openSync, writeSync, ftruncateSync, truncateSync, writeFileSync, renameSync, unlinkSync } = fs;
   const { fsyncSync, fdatasyncSync } = fs;
-  const original = {
-    openSync,
-    writeSync,
-    ftruncateSync,
-    truncateSync,
-    writeFileSync,
-    mkdirSync,
-    renameSync,
-    unlinkSync,
-  };
-  Object.assign(original, { fsyncSync, fdatasyncSync });
+  const written = { openSync, writeSync, ftruncateSync, truncateSync, writeFileSync, renameSync, unlinkSync };
   const pathOf = (fd: number) => paths.get(fd) ?? `file descriptor ${fd}`;
-  const nameChanged = (path: string) => dirty.add(dirname(path));
 
   fs.openSync = (path, ...rest) => {
     const fd = openSync(path, ...rest);
@@ -67,7 +57,7 @@ export function recordDisk(isRebuilt: (path: string) => boolean): DiskRecord {
     renameSync(from, to);
     if (dirty.delete(source)) dirty.add(target);
     else dirty.delete(target);
-    if (!isRebuilt(target)) nameChanged(target);
+    if (!isRebuilt(target)) dirty.add(dirname(source)).add(dirname(target));
   };
   fs.unlinkSync = (path) => {
     dirty.delete(resolve(String(path)));
