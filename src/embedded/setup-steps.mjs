@@ -16,7 +16,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { preparedDatabase } from './prepared-database.mjs';
-import { execute, hashFiles, readText, SetupError, writeWhole } from './setup-tools.mjs';
+import { execute, hashFiles, readText, SetupError, syncDisk, writeStamp, writeWhole } from './setup-tools.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const inRoot = (...path) => join(ROOT, ...path);
@@ -127,7 +127,7 @@ export const packages = {
         'the pinned Node was not installed, because npm runs no install scripts here. Run: npm rebuild node --ignore-scripts=false',
       );
     }
-    writeWhole(PACKAGES_STAMP, packagesHash());
+    await writeStamp(PACKAGES_STAMP, packagesHash());
     linkCommand();
   },
 };
@@ -155,6 +155,7 @@ export const temporalCli = {
             'or install Go (https://go.dev) and it is compiled here',
         );
       }
+      await syncDisk(folder);
       renameSync(made, TEMPORAL_CLI);
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -234,7 +235,7 @@ const bundle = {
     // The hash is taken before the build, so that an edit during the build makes the next set-up build again.
     const hash = bundleHash();
     await execute(PINNED_NODE, [inRoot('src/build-bundle.ts')], { cwd: ROOT });
-    writeWhole(BUNDLE_STAMP, hash);
+    await writeStamp(BUNDLE_STAMP, hash);
   },
 };
 
@@ -251,7 +252,7 @@ const consoleFiles = {
   async make() {
     const hash = consoleHash();
     await execute(PINNED_NODE, [inRoot('console/build.mjs'), CONSOLE], { cwd: ROOT });
-    writeWhole(CONSOLE_STAMP, hash);
+    await writeStamp(CONSOLE_STAMP, hash);
   },
 };
 

@@ -30,6 +30,18 @@ export function writeWhole(file, text) {
   renameSync(unfinished, file);
 }
 
+/**
+ * Notes that a step has made its files, once they are on the disk. After a power loss a note without its files would keep
+ * set-up from making them again.
+ */
+export async function writeStamp(file, text) {
+  await syncDisk(dirname(file));
+  writeWhole(file, text);
+}
+
+/** Brings what was written on the file system of a folder to the disk, where the machine has a program for that. */
+export const syncDisk = (folder) => execute('sync', process.platform === 'linux' ? ['-f', folder] : []).catch(() => {});
+
 const children = new Set();
 
 export function stopChildren() {

@@ -65,6 +65,17 @@ test('npx finds aos among the programs of the packages', async () => {
   expect(readFileSync(join(PRODUCT, '.npmrc'), 'utf8')).toMatch(/^yes=false$/m);
 });
 
+// Guards against: a power loss after which an empty bundle or package counts as made, because only its stamp is on the disk.
+test('what a step made is on the disk before its stamp', async () => {
+  const stamps = 'ls node_modules/.aos-stamp .cache/*.stamp 2>/dev/null | wc -l';
+  write('machine/sync', `#!/bin/sh\n[ -d "\${2:-.}" ] && ${stamps} >> stamps-at-sync\n`, 0o755);
+  rmSync(join(root, 'node_modules/.package-lock.json'));
+  await setUp();
+  const before = readFileSync(join(root, 'stamps-at-sync'), 'utf8').trim().split('\n').map(Number);
+  expect(before).toHaveLength(3);
+  before.forEach((count, i) => expect(count).toBeLessThanOrEqual(i));
+});
+
 describe('packages that are not those of this version', () => {
   const cases: [string, () => void][] = [
     ['another version of a package', () => lock('package-lock.json', { pinned: { version: '2.0.0' } })],
