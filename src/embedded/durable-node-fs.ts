@@ -12,7 +12,7 @@ interface EmscriptenFS {
   isDir(mode: number): boolean;
 }
 interface NodeFiles {
-  node_ops: { mknod: (...args: unknown[]) => FileNode; setattr: (node: FileNode, ...args: unknown[]) => unknown };
+  node_ops: { setattr: (node: FileNode, ...args: unknown[]) => unknown };
   stream_ops: Record<'write' | 'setattr', (stream: OpenFile, ...args: unknown[]) => unknown> & {
     fsync?: (stream: OpenFile) => number;
   };
@@ -45,13 +45,9 @@ export class DurableNodeFS extends NodeFS {
 function makeDurable({ filesystems: { NODEFS: files }, isDir }: EmscriptenFS): void {
   const changed = new WeakSet<FileNode>();
   const { node_ops: nodes, stream_ops: streams } = files;
-  const { mknod, setattr } = nodes;
+  const { setattr } = nodes;
   const { write, setattr: setattrOpen } = streams;
-  nodes.mknod = (...args) => {
-    const node = mknod(...args);
-    changed.add(node);
-    return node;
-  };
+  // The mode of each new file is set right after its creation.
   nodes.setattr = (node, ...args) => {
     changed.add(node);
     return setattr(node, ...args);
