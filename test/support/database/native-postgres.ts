@@ -106,7 +106,8 @@ export function quickestFolder(): string {
 /** Whoever is killed leaves its server's files behind, which would take memory until the machine ends. */
 function forgetKilled(): void {
   for (const file of globSync(join(MEMORY, 'aos-postgres-*/data/postmaster.pid'))) {
-    const [pid] = readFileSync(file, 'utf8').split('\n');
+    // The server that initdb runs writes its process id with a minus.
+    const pid = /\d+/.exec(readFileSync(file, 'utf8'))?.[0];
     if (!existsSync(`/proc/${pid}`)) rmSync(dirname(dirname(file)), { recursive: true, force: true });
   }
 }
