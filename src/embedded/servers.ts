@@ -9,6 +9,7 @@ import { preparedDatabase } from './prepared-database.mjs';
 import { stopServersOn, type DataDirClaim } from './stale.ts';
 import { supervise, type Supervised } from './supervise.ts';
 import { findTemporalCli, startTemporal, type EmbeddedTemporal } from './temporal.ts';
+import { removeUnfinishedDatabase } from './temporal-file.ts';
 
 export const temporalFile = (dataDir: string): string => join(dataDir, 'temporal.db');
 
@@ -109,6 +110,7 @@ async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir, log }: Servers
     const dbFile = temporalFile(dataDir);
     // The server has no lock of its own. Before the first one the start itself has looked.
     if (lost) await stopServersOn(dbFile);
+    await removeUnfinishedDatabase(dbFile);
     const server = await startTemporal({ cliPath, dbFile, port, uiPort });
     port = Number(server.address.split(':')[1]);
     uiPort = Number(new URL(present(server.uiUrl)).port);
