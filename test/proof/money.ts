@@ -24,12 +24,16 @@ const OF_RUNS: readonly ((customerId: string) => SQL)[] = [
     having abs(r.cost_usd * 1000000 + coalesce(sum(l.delta_usd_micros), 0))
       > ${ROUNDING} * (r.turn_count + (select count(*) from run_events e where e.run_id = r.id and e.status = 'aborted'))`,
 
-  /** The timeline tells of each call; one whose reply came after the end of its run is in the cost alone. */
+  /**
+   * The timeline tells of each call; one whose reply came after the end of its run is in the cost alone. A run ends before
+   * such a reply if it is cancelled, or gives up on an attempt that is only slow.
+   */
   (customerId) => sql`
     select 'run ' || r.id || ' is ' || r.status || ', cost ' || r.cost_usd || ' and its events ' || coalesce(sum(e.cost_usd), 0) as what
     from runs r left join run_events e on e.run_id = r.id where r.customer_id = ${customerId} group by r.id
     having coalesce(sum(e.cost_usd), 0) > r.cost_usd
-      or (r.status in ('succeeded', 'failed') and coalesce(sum(e.cost_usd), 0) <> r.cost_usd)`,
+      or (coalesce(sum(e.cost_usd), 0) <> r.cost_usd and (r.status = 'succeeded'
+        or r.status = 'failed' and r.error_code is distinct from 'model_timeout'))`,
   (customerId) => sql`
     select 'run ' || r.id || ' counts ' || r.event_count || ' events and has ' || count(e.id) as what
     from runs r left join run_events e on e.run_id = r.id
