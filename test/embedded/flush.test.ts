@@ -82,14 +82,19 @@ test('is tried again until it is over', async () => {
 test('is the log of the embedded Temporal', async () => {
   jest.useRealTimers();
   await using any = await open(folder);
-  const { promise: isFlushed, resolve } = Promise.withResolvers<void>();
-  const datasync = jest.spyOn(Object.getPrototypeOf(any), 'datasync').mockImplementation(async () => resolve());
+  const isCalled = (name: 'datasync' | 'sync') => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    jest.spyOn(Object.getPrototypeOf(any), name).mockImplementation(async () => resolve());
+    return promise;
+  };
+  // The second one is for the directory, which has the name of the new log.
+  const areFlushed = [isCalled('datasync'), isCalled('sync')];
   const dbFile = join(folder, 'temporal.db');
   const temporal = await startTemporal({ cliPath: present(await findTemporalCli(process.env)), dbFile });
   try {
-    await isFlushed;
+    await Promise.all(areFlushed);
   } finally {
     await temporal.stop();
-    datasync.mockRestore();
+    jest.restoreAllMocks();
   }
 }, 60_000);
