@@ -44,6 +44,7 @@ test('any other file stays', async () => {
   await startAndStop();
   await removeUnfinishedDatabase(file);
   expect(statSync(file).ino).toBe(ino);
+  for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
   writeFileSync(file, 'something else '.repeat(1_000));
   await removeUnfinishedDatabase(file);
   expect(existsSync(file)).toBe(true);
