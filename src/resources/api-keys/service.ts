@@ -23,10 +23,7 @@ export const createApiKeyService = ({ store, workspaces, now = () => new Date() 
     return { data: rows.map(wireKey), meta: { total: rows.length } };
   },
 
-  /**
-   * The reply is the only place where the secret ever is.
-   * @param madeBy the actor, whose rights bound those of the key; null: the service itself
-   */
+  /** The reply is the only place where the secret ever is. @param madeBy whose rights bound those of the key */
   async create(customerId: string, { name }: { name: string }, madeBy: string | null = null) {
     const key = newApiKey();
     const row = await workspaces.underCap(

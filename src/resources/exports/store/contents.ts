@@ -73,7 +73,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
     without: TENANT,
   },
   manifest_origins: {
-    columns: 'kind name source file revision content_hash applied_by applied_at',
+    columns: 'kind name source file revision content_hash applied_by applied_at created_at',
     without: TENANT,
   },
 
