@@ -41,6 +41,7 @@ const ALLOWED: Record<string, readonly string[] | string> = {
   'src/platform/http/proxy.ts': 'hands on what its own control plane answers, and holds none of it',
   'src/platform/http/metrics.ts': 'reads a page of this process',
   'src/platform/http/unreadable.ts': 'listens',
+  'src/platform/http/exact-length.ts': 'passes on a reply of the service itself',
   'src/platform/core/port.ts': 'listens',
   'src/platform/models/offline.ts': 'a model in this process',
   'src/resources/system/probes.ts': 'opens a connection and reads nothing',

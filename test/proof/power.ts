@@ -7,6 +7,7 @@ import { sql } from 'drizzle-orm';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { rootOf } from '../../src/platform/core/causes.ts';
 import { createBillingStore } from '../../src/resources/billing/store.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import { mountLosableDisk, reasonAgainstLoops, type LosableDisk } from '../support/faults/losable-disk.ts';
@@ -127,7 +128,7 @@ async function unreadableTables(db: Database): Promise<string[]> {
   for (const { name } of tables) {
     await db
       .rows(sql`select count(*), sum(hashtext(t::text)) from ${sql.raw(name)} t`)
-      .catch((error: unknown) => found.push(`${name} cannot be read: ${String((error as Error).cause ?? error)}`));
+      .catch((error: unknown) => found.push(`${name} cannot be read: ${rootOf(error)?.message}`));
   }
   return found;
 }

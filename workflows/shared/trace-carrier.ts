@@ -8,6 +8,7 @@
  */
 import { defaultPayloadConverter } from '@temporalio/common';
 import { workflowInfo, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
+import { fieldsOf } from '../../src/platform/core/record.ts';
 import type { WORKSPACE_HEADER as WorkspaceHeader } from '../../src/platform/temporal/workspace-of-activity.ts';
 
 /** The SDKs of other languages use this name too. */
@@ -41,7 +42,8 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         execute(input, next) {
           const { [TRACE_HEADER]: trace } = input.headers;
           if (trace) carried = { [TRACE_HEADER]: trace };
-          ({ customerId } = (input.args[0] ?? {}) as { customerId?: string });
+          const { customerId: named } = fieldsOf(input.args[0]);
+          customerId = typeof named === 'string' ? named : undefined;
           return next(input);
         },
       },

@@ -208,7 +208,7 @@ const answer =
     if (stream || isStreamReply(endpoint.reply)) {
       let current = caller;
       const events = streamFor(() => current, result as EventStream, pageKeys);
-      await sendStream(request, response, events, admit, (admitted) => void (current = admitted as Caller));
+      await sendStream(request, response, events, admit, (admitted) => void (current = admitted));
     } else await send(endpoint, { request, response, caller, pageKeys }, result);
   };
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { sha256 } from '../core/crypto.ts';
 import { Problem } from '../core/problem.ts';
 import { urgently } from '../db/client.ts';
-import { SESSION_HEADER, type EventStream } from './endpoint.ts';
+import { SESSION_HEADER, type Caller, type EventStream } from './endpoint.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** A session that was ended is noticed after this time at the latest. */
@@ -47,9 +47,9 @@ export const endFrame = (reason: (typeof STREAM_ENDS)[number]): string =>
 export type StreamSender = ReturnType<typeof createStreamSender>;
 
 interface Open {
-  admit: () => Promise<unknown>;
+  admit: () => Promise<Caller | void>;
   /** Is told what `admit` of any stream of the credential gave. */
-  admitted: (caller: unknown) => void;
+  admitted: (caller: Caller) => void;
   end: () => void;
 }
 
@@ -74,7 +74,7 @@ export function createStreamSender({ heartbeatMs = HEARTBEAT_MS, admissionMs = A
       const [one] = streams;
       try {
         const caller = await one?.admit();
-        for (const stream of streams) stream.admitted(caller);
+        if (caller) for (const stream of streams) stream.admitted(caller);
       } catch (error) {
         // Any other error says nothing about the session: nobody's session has ended because the database is away.
         if (error instanceof Problem) for (const stream of streams) stream.end();
@@ -101,8 +101,8 @@ export function createStreamSender({ heartbeatMs = HEARTBEAT_MS, admissionMs = A
     request: Request,
     response: Response,
     stream: EventStream,
-    admit: () => Promise<unknown>,
-    admitted: (caller: unknown) => void = () => {},
+    admit: () => Promise<Caller | void>,
+    admitted: (caller: Caller) => void = () => {},
   ) => {
     const gone = new AbortController();
     response.on('close', () => gone.abort());

@@ -107,7 +107,7 @@ export function findUnstorable(root: unknown): { path: string[]; reason: string 
       for (const key in value) {
         const reason = unstorableText(key);
         if (reason) return { path: pathTo(next), reason };
-        open.push({ value: (value as Record<string, unknown>)[key], depth: depth + 1, key, within: next });
+        open.push({ value: Reflect.get(value, key), depth: depth + 1, key, within: next });
       }
     }
   }

@@ -27,7 +27,7 @@ async function serve(stream: EventStream, ...[times, admit = async () => {}]: Pa
   return `http://127.0.0.1:${portOf(present(server))}/`;
 }
 
-type Terms = [times: Parameters<typeof createStreamSender>[0], admit: () => Promise<unknown>];
+type Terms = [times: Parameters<typeof createStreamSender>[0], admit: () => Promise<void>];
 
 /** Streams that say nothing until their reader is gone. @returns how many there are */
 async function serveSilent(...terms: Terms) {
@@ -59,7 +59,7 @@ test('says that it is alive', async () => {
 // database is away ends nobody's.
 test('ends when its caller may not read any more', async () => {
   let asked = 0;
-  let answer: () => Promise<unknown> = () => Promise.reject(new Error('the database is away'));
+  let answer: () => Promise<void> = () => Promise.reject(new Error('the database is away'));
   const { url, open } = await serveSilent({ admissionMs: 5 }, () => {
     asked += 1;
     return answer();

@@ -50,6 +50,8 @@ const isOfCore = (path: string): boolean => path.endsWith('.markerRecordedEventA
 function* readableIn(value: unknown, path = ''): Generator<string> {
   if (value === null || typeof value !== 'object') return;
   if (path.endsWith('.searchAttributes') || isOfCore(path)) return;
+  // The id of the workspace is a search attribute too.
+  if (path.endsWith('.header.fields.workspace')) return;
   const { metadata, message, stackTrace } = value as Record<string, unknown> & Payload;
   if (metadata?.encoding) {
     const encoding = Buffer.from(String(metadata.encoding), 'base64').toString();

@@ -61,8 +61,8 @@ interface Workspace {
 interface Credential {
   workspace: Workspace;
   life: Life;
-  /** Of a session. */
-  person?: string;
+  /** Whose session it is, or who made the key. */
+  person: string | undefined;
   headers: Record<string, string>;
   isKey: boolean;
   /** Cut off by a removal, a change of role or the end of the workspace. */
@@ -144,7 +144,13 @@ class World {
     if (isLast || role === member.role) return;
     if (role) member.role = role;
     else members.delete(person);
-    for (const one of this.credentials) if (one.workspace === workspace && one.person === person) one.isOver = true;
+    for (const one of this.credentials) {
+      if (one.workspace !== workspace || one.person !== person || one.isOver || (role && one.isKey)) continue;
+      // A key outlives a change of its maker's role, and not the removal of its maker. It then counts for no cap.
+      one.isOver = true;
+      const { made } = workspace.life;
+      if (one.isKey) made.api_keys = (made.api_keys ?? 0) - 1;
+    }
   }
 
   async signIn(workspace: Workspace, person: string): Promise<void> {
@@ -192,8 +198,9 @@ class World {
   }
 
   async makeKey(workspace: Workspace): Promise<void> {
+    const person = this.good(workspace, false)?.person;
     const answer = await this.put(workspace, false, '/v1/api-keys', { name: this.name(workspace) });
-    if (answer) this.add(workspace, { headers: { authorization: `Bearer ${answer.body.key}` }, isKey: true });
+    if (answer) this.add(workspace, { person, headers: { authorization: `Bearer ${answer.body.key}` }, isKey: true });
   }
 
   async makeAgent(workspace: Workspace): Promise<void> {
