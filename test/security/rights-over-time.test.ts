@@ -13,6 +13,7 @@ import { call, startTestService, tenantOf, type Tenant, type TestService } from 
 import { matrixPath } from '../support/security/wrong-credentials.ts';
 import { dispatch } from '../support/fixtures/runs.ts';
 import { addMember } from '../resources/sign-in/people.ts';
+import { present } from '../../src/platform/core/present.ts';
 
 let service: TestService;
 let provider: IdentityProvider;
@@ -148,7 +149,10 @@ describe.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('somebody %s', (
     // The same requests are let through while the person is an admin, or nothing was shown.
     const [one] = endpoints.filter(({ id: of }) => of === 'runs.list');
     for (const kind of KINDS.filter(isSession))
-      expect((await call(credentials[kind]!.address + one!.path, 'GET', credentials[kind]!.headers)).status).toBe(200);
+      expect(
+        (await call(present(credentials[kind]).address + present(one).path, 'GET', present(credentials[kind]).headers))
+          .status,
+      ).toBe(200);
     expect((await CHANGES[change].of(workspace, id)).status).toBeLessThan(300);
     const { wrong, asked } = await taken(credentials, (endpoint, kind) => !CHANGES[change].allows(endpoint, kind));
     expect(wrong).toEqual([]);
@@ -161,8 +165,8 @@ describe.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('somebody %s', (
     const { 'a session': session, 'an API key': key } = await held(workspace);
     const run = await dispatch(workspace, { agent: 'writer', prompt: 'Wait.' });
     const open: OpenStream[] = [
-      await openStream(`${session!.address}/v1/live`, session!.headers),
-      await openStream(`${key!.address}/v1/runs/${run}`, key!.headers),
+      await openStream(`${present(session).address}/v1/live`, present(session).headers),
+      await openStream(`${present(key).address}/v1/runs/${run}`, present(key).headers),
     ];
     expect(open.map(({ response }) => response.status)).toEqual([200, 200]);
     expect((await CHANGES[change].of(workspace, id)).status).toBeLessThan(300);
@@ -178,7 +182,7 @@ describe.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('somebody %s', (
   test('changes nothing by MCP', async () => {
     const { workspace, id } = await joined();
     const { 'an API key': key } = await held(workspace);
-    const secret = key!.headers['authorization']!.slice('Bearer '.length);
+    const secret = present(present(key).headers['authorization']).slice('Bearer '.length);
     const dispatched = { agent: 'writer', prompt: 'Do something.' };
     expect(await callTool(service, secret, 'dispatch_run', dispatched)).toMatchObject({ isError: false });
     expect((await CHANGES[change].of(workspace, id)).status).toBeLessThan(300);
@@ -197,8 +201,8 @@ test('keys and deploy tokens of a removed maker are refused at use', async () =>
   const { customerId } = workspace.caller;
   await service.runtime.db.rows(sql`update api_keys set revoked_at = null where customer_id = ${customerId}`);
   await service.runtime.db.rows(sql`update deploy_tokens set revoked_at = null where customer_id = ${customerId}`);
-  expect((await call(`${key!.address}/v1/agents`, 'GET', key!.headers)).status).toBe(401);
-  expect((await call(`${token!.address}/v1/manifests`, 'GET', token!.headers)).status).toBe(401);
+  expect((await call(`${present(key).address}/v1/agents`, 'GET', present(key).headers)).status).toBe(401);
+  expect((await call(`${present(token).address}/v1/manifests`, 'GET', present(token).headers)).status).toBe(401);
 });
 
 // Guards: what was taken with a removal does not come back with the person.
@@ -209,6 +213,6 @@ test('keys and deploy tokens stay revoked when their maker is taken in again', a
   await addMember(service, workspace.caller.customerId, EMAIL, 'admin');
   await service.runtime.db.rows(sql`
     delete from former_members where customer_id = ${workspace.caller.customerId}`);
-  expect((await call(`${key!.address}/v1/agents`, 'GET', key!.headers)).status).toBe(401);
-  expect((await call(`${token!.address}/v1/manifests`, 'GET', token!.headers)).status).toBe(401);
+  expect((await call(`${present(key).address}/v1/agents`, 'GET', present(key).headers)).status).toBe(401);
+  expect((await call(`${present(token).address}/v1/manifests`, 'GET', present(token).headers)).status).toBe(401);
 });

@@ -8,6 +8,7 @@ import {
   withPageKeysMasked,
 } from '../../../src/platform/core/page-keys.ts';
 import { maskPageKeys } from '../../../src/platform/files/mask-page-keys.ts';
+import { present } from '../../../src/platform/core/present.ts';
 
 const PAGE = { customerId: 'acme', pageId: '01a1ffa3-6d04-75db-8a4a-0123456789ab' };
 const keys = createPageKeys('new-secret, old-secret');
@@ -44,11 +45,11 @@ describe.each(SPELLINGS)('an address %s', (_, spell) => {
 // Guards: the key of a page of another workspace is never added, and a key counts while its secret is among the settings.
 test('a key is of one workspace', () => {
   const foreign = keys.addTo('other', URL + PAGE.pageId);
-  const { pageId, key } = partsOfToken(foreign.slice(URL.length))!;
+  const { pageId, key } = present(partsOfToken(foreign.slice(URL.length)));
   expect(keys.isKeyOf({ customerId: 'acme', pageId }, key)).toBe(false);
   const old = createPageKeys('old-secret').tokenOf(PAGE);
-  expect(keys.isKeyOf(PAGE, partsOfToken(old)!.key)).toBe(true);
-  expect(createPageKeys('other-secret').isKeyOf(PAGE, partsOfToken(old)!.key)).toBe(false);
+  expect(keys.isKeyOf(PAGE, present(partsOfToken(old)).key)).toBe(true);
+  expect(createPageKeys('other-secret').isKeyOf(PAGE, present(partsOfToken(old)).key)).toBe(false);
 });
 
 // Guards: addresses that only look alike stay as they are.

@@ -8,6 +8,7 @@ import { agentStep, gateStep, makeTemplate, phaseSpec } from '../../support/fixt
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember } from '../sign-in/people.ts';
 import { detailOf, makeGates, untilWait } from './waits.ts';
+import { present } from '../../../src/platform/core/present.ts';
 
 const ANA = 'ana@acme.example';
 const BEN = 'ben@acme.example';
@@ -59,7 +60,7 @@ describe('quorum', () => {
       expect([name, await credential.approve(wait)]).toEqual([name, { status: 200 }]);
       expect([name, await stateOf(wait)]).toEqual([name, { status: 'open', approvals: 1 }]);
     }
-    expect(await ben['another API key by MCP']!.approve(wait)).toEqual({ status: 200 });
+    expect(await present(ben['another API key by MCP']).approve(wait)).toEqual({ status: 200 });
     expect(await stateOf(wait)).toMatchObject({ status: 'settled' });
   });
 
@@ -70,9 +71,9 @@ describe('quorum', () => {
     const makerless = await credentialsOfPerson(service, acme, BEN);
     await service.runtime.db.rows(sql`
       update api_keys set made_by = null where customer_id = ${customerId}
-        and 'api-key:' || id in (${makerless['an API key by MCP']!.actor}, ${makerless['another API key by MCP']!.actor})`);
-    await makerless['an API key by MCP']!.approve(wait);
-    await makerless['another API key by MCP']!.approve(wait);
+        and 'api-key:' || id in (${present(makerless['an API key by MCP']).actor}, ${present(makerless['another API key by MCP']).actor})`);
+    await present(makerless['an API key by MCP']).approve(wait);
+    await present(makerless['another API key by MCP']).approve(wait);
     expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 1 });
   });
 });
@@ -82,14 +83,14 @@ describe('four eyes', () => {
   test.each(['a session', 'a session by subject', 'a session in capitals', 'an API key by MCP'])(
     'after %s started it',
     async (name) => {
-      const wait = await atGate('eyes', ana[name]!);
+      const wait = await atGate('eyes', present(ana[name]));
       for (const [other, credential] of Object.entries(ana)) {
         expect([other, await credential.approve(wait)]).toEqual([
           other,
           { status: 403, problem: other === 'a link' ? 'refused' : 'four_eyes' },
         ]);
       }
-      expect(await ben['an API key by MCP']!.approve(wait)).toEqual({ status: 200 });
+      expect(await present(ben['an API key by MCP']).approve(wait)).toEqual({ status: 200 });
       expect(await stateOf(wait)).toMatchObject({ status: 'settled' });
     },
   );
@@ -103,13 +104,13 @@ describe('four eyes', () => {
     const project_id = await ownProject('eyes-on-text');
     const wait = await untilWait(acme, { project_id });
     const changed = await service.runtime.db.rows(sql`
-      update project_events e set actor_kind = 'human', actor_id = ${ana['an API key by MCP']!.actor} from tasks t
+      update project_events e set actor_kind = 'human', actor_id = ${present(ana['an API key by MCP']).actor} from tasks t
       where t.id = e.task_id and t.project_id = ${project_id} and t.phase_slug = 'plot' and e.topic = 'artifact_promoted'
       returning e.id`);
     expect(changed).toHaveLength(1);
     for (const [name, credential] of Object.entries(ana))
       expect([name, (await credential.approve(wait)).status]).toEqual([name, 403]);
-    expect(await ben['a session']!.approve(wait)).toEqual({ status: 200 });
+    expect(await present(ben['a session']).approve(wait)).toEqual({ status: 200 });
   });
 });
 
@@ -128,11 +129,11 @@ describe.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a voter who was
     const id = await addMember(service, acme.caller.customerId, email, 'member');
     const credentials = await credentialsOfPerson(service, acme, email);
     const [wait, other] = [await atGate('two'), await atGate('two')];
-    expect(await credentials[name]!.approve(wait)).toEqual({ status: 200 });
+    expect(await present(credentials[name]).approve(wait)).toEqual({ status: 200 });
     expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 1 });
     expect((await CHANGES[change](id)).status).toBeLessThan(300);
     expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 0 });
-    expect(await ben['a session']!.approve(wait)).toEqual({ status: 200 });
+    expect(await present(ben['a session']).approve(wait)).toEqual({ status: 200 });
     expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 1 });
     for (const [held, credential] of Object.entries(credentials)) {
       const { status } = await credential.approve(other);
@@ -148,17 +149,17 @@ test('a lost role and a removal take votes back at gates that name them', async 
   const adminId = await addMember(service, customerId, 'admin@acme.example', 'admin');
   const admin = await credentialsOfPerson(service, acme, 'admin@acme.example', 'admin');
   const wait = await atGate('two-of-admins');
-  await admin['a session']!.approve(wait);
+  await present(admin['a session']).approve(wait);
   expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 1 });
   await acme.cp('PATCH', `/v1/workspaces/acc_persons/members/${adminId}`, { role: 'member' });
   expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 0 });
   const namedId = await addMember(service, customerId, NAMED, 'member');
   const named = await credentialsOfPerson(service, acme, NAMED);
-  await named['a link']!.approve(wait);
+  await present(named['a link']).approve(wait);
   expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 1 });
   await acme.cp('DELETE', `/v1/workspaces/acc_persons/members/${namedId}`);
   expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 0 });
-  expect((await named['a link']!.approve(wait)).status).toBe(404);
+  expect((await present(named['a link']).approve(wait)).status).toBe(404);
 });
 
 // Guards against: a viewer whom a gate names by address, and who reads addresses that take answers by the link of before.
@@ -167,7 +168,7 @@ test('a link of somebody who became a viewer opens nothing', async () => {
   const { id: waitId, revision } = await atGate('two-of-admins');
   const { customerId } = acme.caller;
   const link = await service.services.actionLinks.issue({ customerId, waitId, revision, recipient: NAMED_TOO });
-  const statusOf = async () => (await fetch(service.baseUrl + new URL(link!.url).pathname)).status;
+  const statusOf = async () => (await fetch(service.baseUrl + new URL(present(link).url).pathname)).status;
   expect(await statusOf()).toBe(200);
   await CHANGES['made a viewer'](id);
   expect(await statusOf()).toBe(404);
@@ -177,11 +178,14 @@ test('a link of somebody who became a viewer opens nothing', async () => {
 test('an idempotency key belongs to whoever sent it', async () => {
   const wait = await atGate('two');
   const key = { 'idempotency-key': 'approve-it' };
-  expect(await ana['a session']!.approve(wait, key)).toEqual({ status: 200 });
-  expect(await ana['a session in capitals']!.approve(wait, key)).toEqual({ status: 200 });
-  expect(await ben['a session']!.approve(wait, key)).toEqual({ status: 409, problem: 'idempotency_key_reused' });
+  expect(await present(ana['a session']).approve(wait, key)).toEqual({ status: 200 });
+  expect(await present(ana['a session in capitals']).approve(wait, key)).toEqual({ status: 200 });
+  expect(await present(ben['a session']).approve(wait, key)).toEqual({
+    status: 409,
+    problem: 'idempotency_key_reused',
+  });
   expect(await stateOf(wait)).toEqual({ status: 'open', approvals: 1 });
-  expect(await ben['a session']!.approve(wait, { 'idempotency-key': 'mine' })).toEqual({ status: 200 });
+  expect(await present(ben['a session']).approve(wait, { 'idempotency-key': 'mine' })).toEqual({ status: 200 });
   expect(await stateOf(wait)).toMatchObject({ status: 'settled' });
 });
 
