@@ -8,7 +8,6 @@
  */
 import { defaultPayloadConverter } from '@temporalio/common';
 import { workflowInfo, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
-import { fieldsOf } from '../../src/platform/core/record.ts';
 import type { WORKSPACE_HEADER as WorkspaceHeader } from '../../src/platform/temporal/workspace-of-activity.ts';
 
 /** The SDKs of other languages use this name too. */
@@ -42,8 +41,10 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         execute(input, next) {
           const { [TRACE_HEADER]: trace } = input.headers;
           if (trace) carried = { [TRACE_HEADER]: trace };
-          const { customerId: named } = fieldsOf(input.args[0]);
-          customerId = typeof named === 'string' ? named : undefined;
+          const [about] = input.args;
+          if (typeof about === 'object' && about !== null && 'customerId' in about) {
+            customerId = typeof about.customerId === 'string' ? about.customerId : undefined;
+          }
           return next(input);
         },
       },
