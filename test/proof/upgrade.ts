@@ -15,6 +15,9 @@ import { prove, type Violation } from './report.ts';
 /** The killed one is killed within this time of its start of the upgrade. */
 const KILLED_WITHIN_MS = 500;
 
+/** Tables that a release removed with what was in them; its section of the changelog says so. */
+const REMOVED: readonly string[] = ['workspace_imports'];
+
 await prove(
   {
     name: 'upgrade',
@@ -112,9 +115,6 @@ interface TableRows {
   /** As `to_jsonb` writes them. */
   rows: string[];
 }
-
-/** Tables that a release removed with what was in them; its section of the changelog says so. */
-const REMOVED: readonly string[] = ['workspace_imports'];
 
 async function rowsOf(client: pg.Client): Promise<Map<string, TableRows>> {
   const { rows: tables } = await client.query<{ name: string; columns: string[] }>(`
