@@ -11,6 +11,7 @@ import { configuredProviders } from './catalogue.ts';
 import { malformed, sampleSuperseded, timedOut, toModelFailure } from './failures.ts';
 import type { CallOptions, Prompt, SdkModel } from './providers.ts';
 import { countInput, listenForUsage, type UsageListener } from './usage-without-reply.ts';
+import { reportedUsage } from './provider-numbers.ts';
 import { createReplyCounter } from './reply-limits.ts';
 import { countTokensOf } from './token-counts.ts';
 import { toWire, wireName } from './tool-names.ts';
@@ -130,9 +131,10 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
         if (part.finishReason === 'other' && part.rawFinishReason === undefined)
           throw malformed(call.resolved, 'it ends before its end');
         reply.finishReason = part.finishReason;
+        const { inputTokens, outputTokens } = reportedUsage(part.usage);
         reply.usage = {
-          inputTokens: part.usage.inputTokens ?? (await countInput(call)),
-          outputTokens: part.usage.outputTokens ?? (await countTokensOf(reply.text + JSON.stringify(reply.toolCalls))),
+          inputTokens: inputTokens ?? (await countInput(call)),
+          outputTokens: outputTokens ?? (await countTokensOf(reply.text + JSON.stringify(reply.toolCalls))),
         };
       }
     }

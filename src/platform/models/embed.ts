@@ -9,6 +9,7 @@ import { fieldsOf } from '../core/record.ts';
 import { plainFetch } from '../egress/limits.ts';
 import { createPackagedModel, normalized, PACKAGED } from './embed-packaged.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
+import { isVector } from './provider-numbers.ts';
 import type { EmbedOptions, ModelCredentials, ResolvedModel } from './types.ts';
 
 type SdkEmbeddingModel = Extract<EmbeddingModel, { specificationVersion: 'v3' }>;
@@ -112,6 +113,7 @@ function provided(
       const odd = embeddings.find((vector) => vector.length !== dimensions);
       if (odd)
         throw malformed(subject, `a vector of ${odd.length} numbers where EMBEDDING_DIMENSIONS says ${dimensions}`);
+      if (!embeddings.every(isVector)) throw malformed(subject, 'a vector whose numbers are too large');
       return embeddings.map(normalized);
     },
   };

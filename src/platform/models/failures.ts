@@ -9,6 +9,7 @@ import { AISDKError, APICallError } from '@ai-sdk/provider';
 import { causesOf, errorCodeOf } from '../core/causes.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 import { PROVIDERS, secretsAmong } from './catalogue.ts';
+import { retryAfterMsIn } from './provider-numbers.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
 
 /** How providers and servers (OpenAI, Anthropic, vLLM, llama.cpp, Ollama, Mistral, gateways) say "too long". */
@@ -43,18 +44,11 @@ const codeOf = (error: unknown, pattern: RegExp): string | undefined => {
   return undefined;
 };
 
-/** Turns seconds or an HTTP date into milliseconds from now. */
-export function parseRetryAfter(value: string | undefined, now = Date.now()): number | undefined {
-  if (!value?.trim()) return undefined;
-  const ms = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now;
-  return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : undefined;
-}
-
 function ofStatus(error: APICallError, { resolved, credentials }: Subject): ModelFailure {
   const { statusCode: status = 0, message: said, responseBody = '', responseHeaders } = error;
   const who = `${labelOf(resolved)} (model ${resolved.model})`;
   const quoted = quote(said, credentials);
-  const retryAfterMs = parseRetryAfter(responseHeaders?.['retry-after']);
+  const retryAfterMs = retryAfterMsIn(responseHeaders);
 
   if (status === 429) {
     const wait = retryAfterMs === undefined ? '' : ` It asks to wait ${Math.ceil(retryAfterMs / 1_000)} s.`;

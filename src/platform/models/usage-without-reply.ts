@@ -1,6 +1,7 @@
 /** Tells what a provider bills for a call that comes to no reply, and counts it where the provider does not say. */
 import type { TextStreamPart, ToolSet } from 'ai';
 import { pictureTokens } from './pictures.ts';
+import { reportedUsage } from './provider-numbers.ts';
 import { countTokensOf } from './token-counts.ts';
 import { isWithoutProvider, type ModelCall, type TokenUsage } from './types.ts';
 
@@ -34,8 +35,7 @@ export function listenForUsage(
       if (part.type === 'text-delta' || part.type === 'reasoning-delta') pieces.push(part.text);
       else if (part.type === 'tool-input-delta') pieces.push(part.delta);
       else if (part.type === 'finish-step') {
-        const { inputTokens, outputTokens } = part.usage;
-        reported = { ...(inputTokens && { inputTokens }), ...(outputTokens && { outputTokens }) };
+        reported = reportedUsage(part.usage);
       } else if (!/^(text|reasoning|tool-input)-start$/.test(part.type)) return;
       hasBegun = true;
     },

@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import { APICallError } from 'ai';
 import { secretsAmong } from '../../../src/platform/models/catalogue.ts';
 import { PROVIDER_NAMES } from '../../../src/platform/models/types.ts';
-import { parseRetryAfter, toModelFailure } from '../../../src/platform/models/failures.ts';
+import { toModelFailure } from '../../../src/platform/models/failures.ts';
+import { MAX_RETRY_AFTER_MS, retryAfterMsIn } from '../../../src/platform/models/provider-numbers.ts';
 
 const subject = {
   resolved: { model: 'claude-sonnet-5', provider: 'anthropic' },
@@ -73,12 +74,21 @@ test('quotes no credential', () => {
   }
 });
 
-// Guards: both forms of Retry-After are read; nonsense gives no wait, and a date in the past no negative one.
-test('parses Retry-After', () => {
-  const now = Date.parse('2026-01-01T00:00:00Z');
-  expect(parseRetryAfter('3', now)).toBe(3_000);
-  expect(parseRetryAfter('0.5', now)).toBe(500);
-  expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT', now)).toBe(30_000);
-  expect(parseRetryAfter('Wed, 31 Dec 2025 23:59:00 GMT', now)).toBe(0);
-  for (const nonsense of [undefined, '', ' ', 'soon']) expect(parseRetryAfter(nonsense, now)).toBeUndefined();
+// Guards: each form of Retry-After is read; nonsense gives no wait, a date in the past no negative one, and no provider
+// keeps a run and its hold waiting for longer than five minutes.
+test.each<[string | undefined, string | undefined, number | undefined]>([
+  ['3', undefined, 3_000],
+  ['0.5', undefined, 500],
+  ['Thu, 01 Jan 2026 00:00:30 GMT', undefined, 30_000],
+  ['Wed, 31 Dec 2025 23:59:00 GMT', undefined, 0],
+  ['30', '250', 250],
+  ['30', 'soon', 30_000],
+  ['31536000', undefined, MAX_RETRY_AFTER_MS],
+  ['9'.repeat(320), undefined, MAX_RETRY_AFTER_MS],
+  ['Fri, 01 Jan 2038 00:00:00 GMT', undefined, MAX_RETRY_AFTER_MS],
+  [undefined, '99999999999', MAX_RETRY_AFTER_MS],
+  ...[undefined, '', ' ', 'soon', '-5', '1e25', 'NaN', 'Infinity'].map((nonsense) => [nonsense, nonsense, undefined]),
+] as never)('retry-after %s, retry-after-ms %s', (seconds, ms, expected) => {
+  const headers = { ...(seconds && { 'retry-after': seconds }), ...(ms && { 'retry-after-ms': ms }) };
+  expect(retryAfterMsIn(headers, Date.parse('2026-01-01T00:00:00Z'))).toBe(expected);
 });

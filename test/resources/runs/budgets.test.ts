@@ -56,6 +56,17 @@ test.each([
   expect(Number((await rowOf(acme, run.run_id)).total_cost_usd)).toBeCloseTo(calls * 0.03, 8);
 });
 
+// Guards against: a budget that grew with each call of a provider that reports fewer than no tokens, and paid calls that
+// no record could hold. What cannot be a count is counted by the service: three words and the list of
+// calls are four cents.
+test.each([-90, 0.5, 1e25])('a provider that reports %d tokens', async (tokens) => {
+  provider.script(answer('One two three', { inputTokens: tokens, outputTokens: tokens }));
+  const run = await acme.run(limited('1'));
+  expect(run).toMatchObject({ status: 'succeeded', output: 'One two three' });
+  expect(provider.requests).toHaveLength(1);
+  expect(await budgetOf(run.run_id)).toEqual({ limit: 1, spent: 0.04, reserved: 0 });
+});
+
 // Guards: the hold exists during the call, and a cancelled or failed call does not keep it.
 test('a hold ends with its call', async () => {
   provider.otherwise(() => {});

@@ -1,0 +1,130 @@
+/**
+ * Checks each number that a provider sends before anything is counted, charged or waited for by it. A provider or a
+ * gateway may send anything: a negative count would give money back, and one that no column holds would lose the record
+ * of a paid call.
+ */
+import { parseJson } from '../core/json.ts';
+import { fieldsOf, isRecord } from '../core/record.ts';
+import type { TokenUsage } from './types.ts';
+
+/** No model takes or writes as many tokens in a call. The price of so many still fits into the columns for money. */
+const MAX_TOKENS = 1_000_000_000;
+/** A run keeps its hold on a budget while it waits, so a provider that asks for longer is asked again earlier. */
+export const MAX_RETRY_AFTER_MS = 300_000;
+/** The last second of the year 9999. */
+const MAX_UNIX_S = 253_402_300_799;
+
+const isCount = (value: unknown, max: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max;
+
+/**
+ * @param usage what the SDK says that a provider reported
+ * @returns the counts that can be believed; the caller counts the others. A count of 0 says nothing, because no prompt
+ * and no reply is empty.
+ */
+export function reportedUsage({ inputTokens, outputTokens }: Partial<TokenUsage>): Partial<TokenUsage> {
+  const isBelievable = (count: number | undefined) => count !== 0 && isCount(count, MAX_TOKENS);
+  return {
+    ...(isBelievable(inputTokens) && { inputTokens }),
+    ...(isBelievable(outputTokens) && { outputTokens }),
+  } as Partial<TokenUsage>;
+}
+
+/**
+ * Makes a `fetch` in whose streamed replies each number is one that the SDK can add up. A count of tokens that is no
+ * count becomes 0, and so does a time.
+ */
+export const checkingNumbers = (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  (async (url: string | URL, init?: RequestInit) => {
+    const answer = await fetch(url, init);
+    const isStream = /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '');
+    if (!answer.ok || !answer.body || !isStream) return answer;
+    const { status, headers } = answer;
+    return new Response(answer.body.pipeThrough(byLine(withCheckedNumbers)), { status, headers });
+  }) as typeof globalThis.fetch;
+
+/** Rewrites a stream line by line; a line is given to `rewrite` without its end. */
+function byLine(rewrite: (line: string) => string): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = '';
+  return new TransformStream({
+    transform(bytes, controller) {
+      const text = rest + decoder.decode(bytes, { stream: true });
+      const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+      rest = text.slice(end);
+      if (end > 0) controller.enqueue(encoder.encode(text.slice(0, end).replace(/[^\r\n]+/g, rewrite)));
+    },
+    flush(controller) {
+      controller.enqueue(encoder.encode(rewrite(rest + decoder.decode())));
+    },
+  });
+}
+
+/** Only lines with such a name are parsed. */
+const COUNTING = /_tokens"|"created(_at)?"/;
+/** No JSON, but what some libraries write for it. */
+const NO_NUMBERS = /([:[,]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g;
+
+function withCheckedNumbers(line: string): string {
+  const data = /^data:(.*)$/.exec(line)?.[1];
+  if (data === undefined || !COUNTING.test(data)) return line;
+  const known = parsed(data);
+  const event = known ?? parsed(data.replace(NO_NUMBERS, (_, before: string) => `${before}0`));
+  const isChanged = checkNumbers(event) || (event !== undefined && known === undefined);
+  return isChanged ? `data: ${JSON.stringify(event)}` : line;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns whether a number was changed, in place: in the event itself, or in the reply that it tells of */
+const checkNumbers = (event: unknown): boolean =>
+  [event, fieldsOf(event).response, fieldsOf(event).message]
+    .filter(isRecord)
+    .map((holder) => [
+      ...['created', 'created_at'].map((name) => check(holder, name, MAX_UNIX_S)),
+      checkUsage(holder.usage),
+    ])
+    .flat()
+    .some((isChanged) => isChanged);
+
+/** Details of a usage are within it. */
+function checkUsage(usage: unknown): boolean {
+  if (!isRecord(usage)) return false;
+  return Object.entries(usage)
+    .map(([name, value]) => (/_tokens$/.test(name) ? check(usage, name, MAX_TOKENS) : checkUsage(value)))
+    .some((isChanged) => isChanged);
+}
+
+function check(holder: Record<string, unknown>, name: string, max: number): boolean {
+  const value = holder[name];
+  if (value === undefined || isCount(value, max)) return false;
+  holder[name] = 0;
+  return true;
+}
+
+/** Says whether a direction can be made of the numbers of an embedding, whose length is not too large to be told. */
+export const isVector = (values: readonly number[]): boolean => Number.isFinite(Math.hypot(...values));
+
+/**
+ * Reads how long a provider asks to wait: `retry-after-ms`, or `retry-after` as seconds or an HTTP date.
+ * @returns milliseconds from now, at most `MAX_RETRY_AFTER_MS`; undefined where it says nothing that can be read
+ */
+export function retryAfterMsIn(headers: Record<string, string> = {}, now = Date.now()): number | undefined {
+  const asked = [read(headers['retry-after-ms'], 1, now), read(headers['retry-after'], 1_000, now)];
+  const ms = asked.find((each) => each !== undefined);
+  return ms === undefined ? undefined : Math.min(Math.max(0, Math.round(ms)), MAX_RETRY_AFTER_MS);
+}
+
+/** @param unitMs how long one of the number lasts */
+function read(value: string | undefined, unitMs: number, now: number): number | undefined {
+  const said = value?.trim() ?? '';
+  const ms = /^\d+(\.\d+)?$/.test(said) ? Number(said) * unitMs : /[a-z]/i.test(said) ? Date.parse(said) - now : NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
