@@ -5,6 +5,7 @@
  */
 import { pictureTokens } from '../src/platform/models/pictures.ts';
 import {
+  isWithoutProvider,
   ModelFailure,
   type ModelCall,
   type ModelCredentials,
@@ -84,28 +85,34 @@ export const createSpending = ({ runs, models, tariffOf }: SpendingDependencies)
   const inputTokensOf = async ({ request: { system, messages, pictures, tools } }: Call): Promise<number> =>
     (await models.countTokens(JSON.stringify([system, messages, tools]))) + pictureTokens(pictures);
 
-  /** @throws ModelFailure model_unpriced */
-  async function worstCase(call: Call, limit: string): Promise<string> {
-    const { resolved } = call;
+  /** @returns US dollars; null where no price is known */
+  async function worstCase(call: Call): Promise<string | null> {
     const usage = { inputTokens: await inputTokensOf(call), outputTokens: call.request.maxOutputTokens };
-    const amountUsd = models.price(resolved, usage, termsOf(call));
-    if (amountUsd !== null) return amountUsd;
-    const text = `no price is known for ${resolved.model}, so its ${limit} cannot be kept; ${wayOut(call)}`;
-    throw new ModelFailure('model_unpriced', text);
+    return models.price(call.resolved, usage, termsOf(call));
   }
+
+  const unpriced = (call: Call, limit: string): ModelFailure => {
+    const text = `no price is known for ${call.resolved.model}, so its ${limit} cannot be kept; ${wayOut(call)}`;
+    return new ModelFailure('model_unpriced', text);
+  };
 
   return {
     async spendingOf(call: Call): Promise<Spending> {
       const { run, turn, resolved } = call;
       const { customerId } = run;
       const budgetIds = budgetsOf(run);
-      const isCapped = budgetIds.some((id) => capIdOf(id) !== undefined);
+      const isCapped = run.caps.some((id) => budgetIds.includes(id));
       const tariff = await tariffOf(customerId);
       const charged = tariff && !isOwn(call) ? tariff : undefined;
       return {
         async hold() {
-          if (!run.isLimited && !isCapped && charged === undefined) return false;
-          const amountUsd = await worstCase(call, charged ? 'wallet' : 'budget');
+          const isLimited = run.isLimited || isCapped || charged !== undefined;
+          // A limit that is set while a provider is at work has to know what that may cost. The product itself answers at
+          // once, and nobody bills it.
+          if (!isLimited && isWithoutProvider(resolved.provider)) return false;
+          const amountUsd = await worstCase(call);
+          if (amountUsd === null && !isLimited) return false;
+          if (amountUsd === null) throw unpriced(call, charged ? 'wallet' : 'budget');
           const wallet = charged && { customerId, micros: chargeOf(amountUsd, charged.markup) };
           const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
           if (short) throw new ModelFailure('budget_exceeded', shortText(amountUsd, short, wallet?.micros));

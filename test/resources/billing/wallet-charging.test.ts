@@ -245,7 +245,7 @@ describe('who pays', () => {
       expect(run.status).toBe('succeeded');
       expect((await rowOf(tenant, run.run_id)).total_cost_usd).toBe('0.03');
       const [left] = await free.runtime.db.rows(sql`
-        select (select count(*)::int from wallet_ledger) as ledger, (select count(*)::int from budgets) as budgets`);
+        select (select count(*)::int from wallet_ledger) as ledger, (select count(*)::int from budgets where id like 'wallet:%') as budgets`);
       expect(left).toEqual({ ledger: 0, budgets: 0 });
     } finally {
       await free.close();

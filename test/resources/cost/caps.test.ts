@@ -132,6 +132,63 @@ test('six at once', async () => {
   expect(await capsNow()).toEqual({ 'workspace.day': ['0.09', '3.5', '0'] });
 });
 
+/** Replies that wait until the test lets them go. */
+function holdReplies(): () => void {
+  const held: (() => void)[] = [];
+  provider.otherwise((response, request) => void held.push(() => answer('Here.')(response, request)));
+  return () => held.splice(0).forEach((release) => release());
+}
+
+// Guards: a cap counts what is under way when it is set, in what it holds and, at its end, in what is spent. Nothing had
+// limited the call before.
+test.each(['workspace.month', 'workspace.day', 'agent.assistant.month', 'api-key.day'])(
+  '%s is set while a call is under way',
+  async (which) => {
+    const [{ id: keyId }] = (await acme.cp('GET', '/v1/api-keys')).body.data;
+    const id = which.replace('api-key', `api-key.${keyId}`);
+    const release = holdReplies();
+    const run = work();
+    await provider.received(1);
+    await cap(id, '1.5');
+    expect(await capsNow()).toEqual({ [id]: ['0', '1.5', '1'] });
+    expect(await work()).toMatchObject(refusedBy(id));
+    expect(provider.requests).toHaveLength(1);
+    await cap(id, '2');
+    const second = work();
+    await provider.received(2);
+    await cap(id, '1.9');
+    expect(await capsNow()).toEqual({ [id]: ['0', '1.9', '2'] });
+    release();
+    expect([await run, await second]).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
+    expect(await capsNow()).toEqual({ [id]: ['0.06', '1.9', '0'] });
+  },
+);
+
+// Guards: the call of an agent is not held against the cap of another.
+test('a cap of another agent is set while a call is under way', async () => {
+  const release = holdReplies();
+  const run = work('writer');
+  await provider.received(1);
+  await cap('agent.assistant.month', '1.5');
+  expect(await capsNow()).toEqual({ 'agent.assistant.month': ['0', '1.5', '0'] });
+  release();
+  await run;
+  expect(await capsNow()).toEqual({ 'agent.assistant.month': ['0', '1.5', '0'] });
+});
+
+// Guards against: a call that began just as its cap was set and was counted neither as held nor as spent. Whatever the
+// order is, the cap knows of all six calls.
+test('calls begin while a cap is set', async () => {
+  const release = holdReplies();
+  const runs = Array.from({ length: 6 }, () => work());
+  await Promise.all([provider.received(3), cap('workspace.month', '50')]);
+  await provider.received(6);
+  expect(await capsNow()).toEqual({ 'workspace.month': ['0', '50', '6'] });
+  release();
+  await Promise.all(runs);
+  expect(await capsNow()).toEqual({ 'workspace.month': ['0.18', '50', '0'] });
+});
+
 // Guards: what a call held of a cap is given back once, also where the cap was taken away and set again meanwhile.
 test('a cap goes and comes while a call is under way', async () => {
   const held: (() => void)[] = [];

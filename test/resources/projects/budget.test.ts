@@ -77,6 +77,19 @@ describe('the budget of a project', () => {
     expect((await triesOf(acme, id, 'text', 'c')).at(-1)).toBe('auto_retry succeeded');
   });
 
+  // Guards: a budget that is set while a call is under way counts what that may cost.
+  test('is set while a call is under way', async () => {
+    const held: (() => void)[] = [];
+    provider.otherwise((response, request) => void held.push(() => answer('Done.')(response, request)));
+    const id = await startProject(acme, 'six-at-once');
+    await provider.received(6);
+    await budgetTo(id, '7');
+    expect(await budgetOf(id)).toEqual({ spent: 0, reserved: 6 });
+    for (const release of held) release();
+    await untilProject(acme, id, 'completed');
+    expect(await budgetOf(id)).toEqual({ spent: 0.18, reserved: 0 });
+  });
+
   // Guards: simultaneous steps never spend more than the shared budget, and hold nothing afterwards.
   test('is never exceeded by parallel steps', async () => {
     let release = (): void => {};

@@ -52,18 +52,18 @@ interface Spender {
   /** Known from the first turn on. */
   agent: string | null;
   budgetIds: readonly string[];
-  /** The caps of the workspace that are set, or that calls still hold something of, by the ids of their budgets. */
-  caps: readonly string[];
 }
 
-/** @returns the budgets that the calls of a run count against: its own, and the caps that are set and concern it */
-export function budgetsOf({ customerId, agent, budgetIds, caps }: Spender): string[] {
-  const concerning = new Set([
-    ...budgetIds,
+/**
+ * @returns the budgets that the calls of a run count against: its own, and the caps that concern it, whether they are set
+ * or not; one that is set while a call is under way counts it too
+ */
+export function budgetsOf({ customerId, agent, budgetIds }: Spender): string[] {
+  const caps = [
     ...bothPeriods(customerId, 'workspace'),
     ...(agent === null ? [] : bothPeriods(customerId, `agent.${agent}`)),
-  ]);
-  return [...budgetIds.filter((id) => capIdOf(id) === undefined), ...caps.filter((id) => concerning.has(id))];
+  ];
+  return [...new Set([...budgetIds, ...caps])];
 }
 
 /** `the cap of agent writer a month` */

@@ -2,7 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
-import { periodStart, spentInPeriod } from '../../runs/store/budgets.ts';
+import { periodStart, setLimit, spentInPeriod } from '../../runs/store/budgets.ts';
 import { capBudgetId, capOf, type Cap } from './model.ts';
 
 export type CapStore = ReturnType<typeof createCapStore>;
@@ -32,26 +32,18 @@ export const createCapStore = (db: Database) => ({
       where b.customer_id = ${customerId} and b.period is not null and b.limit_usd is not null
       order by b.id`),
 
-  /** A new cap begins with what the runs of its period that were accepted since have cost. */
+  /** A new cap begins with what the runs of its period that were accepted since have cost, and what calls now hold. */
   async set(customerId: string, capId: string, limitUsd: string, alertAt?: readonly number[]): Promise<CapRow> {
     const cap = capOf(capId);
-    const start = periodStart(sql`${cap.period}`);
     const id = capBudgetId(customerId, capId);
-    const [row] = await db.rows<CapRow>(sql`
-      with b as (
-        insert into budgets as b (id, customer_id, limit_usd, spent_usd, period, period_start, alert_at)
-        select ${id}, ${customerId}, ${limitUsd}::numeric, coalesce(sum(r.cost_usd), 0), ${cap.period}, ${start}::date,
-          ${alertAt === undefined ? null : sql.param([...alertAt])}::int[]
-        from runs r
-        where r.customer_id = ${customerId} and r.created_at >= ${start} at time zone 'utc' and ${concerns(id, cap)}
-        on conflict (id) do update set limit_usd = excluded.limit_usd,
-          alert_at = coalesce(excluded.alert_at, b.alert_at),
-          spent_usd = case when b.limit_usd is null then excluded.spent_usd else b.spent_usd end,
-          period_start = case when b.limit_usd is null then excluded.period_start else b.period_start end
-        returning b.*
-      )
-      select ${columns} from b`);
-    return present(row);
+    // It is committed first: calls count against the row from now on.
+    await db.rows(sql`
+      insert into budgets (id, customer_id, period) values (${id}, ${customerId}, ${cap.period}) on conflict (id) do nothing`);
+    return db.transaction(async () => {
+      await setLimit(db, { id, customerId, limitUsd, alertAt, concerns: concerns(id, cap) });
+      const [row] = await db.rows<CapRow>(sql`select ${columns} from budgets b where b.id = ${id}`);
+      return present(row);
+    });
   },
 
   /** The row stays without a limit, as calls that are under way give back there what they hold. */

@@ -6,8 +6,9 @@
  * Rows of several budgets are locked in the order of their ids, everywhere: otherwise two runs could wait for each other.
  */
 import { sql, type SQL } from 'drizzle-orm';
-import { present } from '../../../platform/core/present.ts';
+import { first, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
+import { capIdOf } from '../../cost/caps/model.ts';
 import { USD_MICROS, walletBudgetId } from '../../billing/model.ts';
 import { insertPosting, type Posting } from '../../billing/wallet/store.ts';
 
@@ -28,13 +29,26 @@ export interface Reservation {
 
 /**
  * Idempotent for a run, turn and budget. A budget without a limit is never short; a wallet that nothing was ever put
- * into is empty.
+ * into is empty. What a call holds is known even if nothing limits it yet: where no budget of it exists, the workspace's
+ * cap a month is opened without a limit.
  * @returns the budget that has too little left, or undefined when all have enough and the amount is held
  */
 export async function reserve(db: Database, reservation: Reservation): Promise<Short | undefined> {
   if (reservation.budgetIds.length === 0 && !reservation.wallet) return undefined;
+  const { short, isHeld } = await tryToReserve(db, reservation);
+  if (isHeld) return undefined;
+  if (!short) await openCap(db, reservation);
   // What another attempt of this turn held while the statement waited for the budgets is seen only by a second one.
-  return (await tryToReserve(db, reservation)) && tryToReserve(db, reservation);
+  return (await tryToReserve(db, reservation)).short;
+}
+
+/** It is a statement of its own: two that lock budgets and make this row as well could wait for each other. */
+async function openCap(db: Database, { runId, budgetIds }: Reservation): Promise<void> {
+  const id = budgetIds.find((each) => capIdOf(each) === 'workspace.month');
+  if (id === undefined) return;
+  await db.rows(sql`
+    insert into budgets (id, customer_id, period) select ${id}, customer_id, 'month' from runs where id = ${runId}
+    on conflict (id) do nothing`);
 }
 
 interface Short {
@@ -45,13 +59,14 @@ interface Short {
 async function tryToReserve(
   db: Database,
   { runId, turn, budgetIds, amountUsd, wallet }: Reservation,
-): Promise<Short | undefined> {
+): Promise<{ short: Short | undefined; isHeld: boolean }> {
   const walletId = wallet && walletBudgetId(wallet.customerId);
   const ids = sql`${sql.param([...budgetIds, ...(walletId ? [walletId] : [])])}::text[]`;
   const amount = wallet
     ? sql`case id when ${walletId} then ${wallet.micros}::numeric / ${USD_MICROS} else ${amountUsd}::numeric end`
     : sql`${amountUsd}::numeric`;
-  const [outcome] = await db.rows<{ short: Short | null }>(sql`
+  const outcome = first(
+    await db.rows<{ short: Short | null; isHeld: boolean }>(sql`
     with held as (
       select id, limit_usd - ${spentInPeriod(sql`budgets`)} - reserved_usd as free from budgets where id = any(${ids}) order by id for update
     ), before as (
@@ -66,9 +81,12 @@ async function tryToReserve(
     ), noted as (
       insert into cost_reservations (run_id, turn, budget_id, amount_usd)
       select ${runId}, ${turn}, id, ${amount} from raised
+      returning budget_id
     )
-    select (select jsonb_build_object('budgetId', id, 'freeUsd', free::text) from short order by free limit 1) as short`);
-  return outcome?.short ?? undefined;
+    select (select jsonb_build_object('budgetId', id, 'freeUsd', free::text) from short order by free limit 1) as short,
+      not exists (select 1 from short) and exists (select 1 from noted union all select 1 from before) as "isHeld"`),
+  );
+  return { ...outcome, short: outcome.short ?? undefined };
 }
 
 /** A turn moves this in the wallet of its workspace: the hold, and the charge of the call, if there is one. */
@@ -120,6 +138,46 @@ export async function release(db: Database, runId: string): Promise<void> {
       delete from cost_reservations where run_id = ${runId} returning budget_id, amount_usd
     )
     ${giveBack(sql`released`)}`);
+}
+
+interface NewLimit {
+  /** The id of the cap's row. */
+  id: string;
+  customerId: string;
+  limitUsd: string;
+  /** Unset: as it was. */
+  alertAt: readonly number[] | undefined;
+  /** A condition on the run `r`. */
+  concerns: SQL;
+}
+
+/**
+ * Sets the limit of a cap, within a transaction. A cap that had none begins with what is spent of its period, and with
+ * what calls under way hold elsewhere. Its row exists already, so that each call counts against it from the first lock
+ * on; a call that did not see it has ended with its statement when the lock is given.
+ */
+export async function setLimit(db: Database, { id, customerId, limitUsd, alertAt, concerns }: NewLimit): Promise<void> {
+  await db.rows(sql`lock table cost_reservations in share row exclusive mode`);
+  const isNew = sql`exists (select 1 from budgets where id = ${id} and limit_usd is null)`;
+  await db.rows(sql`
+    with under_way as (
+      insert into cost_reservations (run_id, turn, budget_id, amount_usd)
+      select c.run_id, c.turn, ${id}, max(c.amount_usd) from cost_reservations c join runs r on r.id = c.run_id
+      where r.customer_id = ${customerId} and ${concerns} and c.budget_id not like 'wallet:%' and ${isNew}
+      group by c.run_id, c.turn
+      on conflict do nothing
+      returning amount_usd
+    ), spent as (
+      select coalesce(sum(r.cost_usd), 0) as usd from runs r, budgets b
+      where b.id = ${id} and r.customer_id = ${customerId} and ${concerns}
+        and r.created_at >= ${periodStart(sql`b.period`)} at time zone 'utc'
+    )
+    update budgets b set limit_usd = ${limitUsd}::numeric,
+      alert_at = coalesce(${alertAt === undefined ? null : sql.param([...alertAt])}::int[], b.alert_at),
+      reserved_usd = b.reserved_usd + coalesce((select sum(amount_usd) from under_way), 0),
+      spent_usd = case when b.limit_usd is null then spent.usd else b.spent_usd end,
+      period_start = case when b.limit_usd is null then ${periodStart(sql`b.period`)}::date else b.period_start end
+    from spent where b.id = ${id}`);
 }
 
 /** An `update` that gives back the rows of the CTE `released`, which is the first of its statement. */

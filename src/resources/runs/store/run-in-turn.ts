@@ -44,7 +44,7 @@ export interface RunInTurn {
   inputTokens: number;
   outputTokens: number;
   budgetIds: string[];
-  /** The caps of the workspace that are set, or that calls still hold something of, by the ids of their budgets. */
+  /** The caps of the workspace that are set, by the ids of their budgets. */
   caps: string[];
   /** One of the run's budgets has a limit, so the cost of a call is held before it is made. */
   isLimited: boolean;
@@ -94,8 +94,7 @@ export const runInTurn = (runId: string, more = sql``): SQL => sql`
       r.budget_ids <> '{}' and exists (
         select 1 from budgets b where b.id = any(r.budget_ids) and b.limit_usd is not null) as "isLimited",
       (select coalesce(jsonb_agg(b.id order by b.id), '[]') from budgets b
-        where b.customer_id = r.customer_id and b.period is not null
-          and (b.limit_usd is not null or b.reserved_usd > 0)) as caps,
+        where b.customer_id = r.customer_id and b.period is not null and b.limit_usd is not null) as caps,
       case when r.conversation is not null then (
         select e.id from runs e
         where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
