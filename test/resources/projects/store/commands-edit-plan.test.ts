@@ -1,7 +1,9 @@
 /** Decisions on the plans of edit sessions, and sessions that are given up. */
 import { expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { newRunId } from '../../../../src/platform/core/ids.ts';
 import { present } from '../../../../src/platform/core/present.ts';
+import { PAUSE_REASONS, type PauseReason } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import {
   attemptsOf,
@@ -166,4 +168,56 @@ test('a session that is too far, and one beside other trouble', async () => {
   const discarded = await commands.resolveEditPlan(db, decide(troubled, 'rejected'));
   expect(discarded).toMatchObject({ outcome: 'discarded', reactivated: false });
   expect((await projectOf(db, troubled.id)).status).toBe('paused');
+});
+
+/** A project that is paused for this reason, with a session that has not begun and a step of another phase. */
+const besides = (pauseReason: PauseReason, other: StepFixture['status']) =>
+  project(
+    [
+      { slug: 'b', status: other, steps: [{ slug: 'write', status: other }] },
+      {
+        slug: 'a',
+        taskKind: 'edit_session',
+        status: 'pending',
+        steps: [{ slug: 'planner', status: 'pending' }, gate('approve', { status: 'pending' })],
+      },
+    ],
+    { status: 'paused', pauseReason },
+  );
+
+/** The latest attempt of the step ended at a budget. */
+async function stopAtBudget(made: InsertedProject, path: string): Promise<void> {
+  const runId = newRunId();
+  await db.rows(sql`
+    insert into runs (id, customer_id, transport, prompt, status, error, error_code, completed_at)
+    values (${runId}, ${made.customerId}, 'rest', 'x', 'failed', 'too little', 'budget_exceeded', now())`);
+  await insertAttempt(db, made, path, { status: 'failed', childRunId: runId });
+}
+
+// Guards: whatever stopped a project, a session that has nothing to do with it does not make the project go on.
+test.each(PAUSE_REASONS)('a session beside a project that was paused by %s', async (reason) => {
+  const made = await besides(reason, reason === 'budget_breached' || reason === 'gate_expired' ? 'pending' : 'failed');
+  if (reason === 'budget_breached') await stopAtBudget(made, 'b/write');
+  expect(await commands.resolveEditPlan(db, decide(made, 'rejected'))).toMatchObject({ reactivated: false });
+  expect(await projectOf(db, made.id)).toMatchObject({ status: 'paused', pause_reason: reason });
+});
+
+// Guards: the same where the reason alone is left of what stopped it, and where the session was held back as well.
+test.each(PAUSE_REASONS)('a session beside %s alone', async (reason) => {
+  const made = await besides(reason, 'succeeded');
+  expect(await commands.resolveEditPlan(db, decide(made, 'rejected'))).toMatchObject({ reactivated: false });
+  expect(await projectOf(db, made.id)).toMatchObject({ status: 'paused', pause_reason: reason });
+});
+
+// Guards: a project whose budget held back the planner of the session goes on without the session, unless that budget
+// held back others too.
+test.each([
+  ['alone', true],
+  ['and others', false],
+])('a budget holds back the planner %s', async (_, reactivated) => {
+  const made = await besides('budget_breached', reactivated ? 'succeeded' : 'pending');
+  await stopAtBudget(made, 'a/planner');
+  if (!reactivated) await stopAtBudget(made, 'b/write');
+  expect(await commands.resolveEditPlan(db, decide(made, 'rejected'))).toMatchObject({ reactivated });
+  expect((await projectOf(db, made.id)).status).toBe(reactivated ? 'active' : 'paused');
 });

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
-import type { Actor, GateDecision, PhaseChange, PlanDecision, Seen } from '../../model.ts';
+import type { Actor, GateDecision, PauseReason, PhaseChange, PlanDecision, Seen } from '../../model.ts';
 import type { EditPlan } from '../../edit-plans/model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { requireSeen } from '../waits.ts';
@@ -92,6 +92,7 @@ async function discard(
   if (session.isOver) throw new Problem('gate_not_waiting', 'the edit session is over');
   if (session.isEnacted) throw new Problem('gate_not_waiting', 'the plan of the edit session is enacted');
 
+  const isCause = await hasStopped(db, project, taskId);
   const output = { decision: 'rejected', plan_decision: 'rejected', decided_by: decidedBy, comment, payload: null };
   await db.rows(sql`
     update subtasks set gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
@@ -102,10 +103,32 @@ async function discard(
   const payload = { phase_slug: phaseSlug, reason: 'rejected', decided_by: decidedBy, comment };
   await noteProjectEvents(db, project, [{ topic: 'task_skipped', taskId, actor, payload }]);
 
-  // This session may have been what stopped the project, so that nothing is left for a person to see to.
-  const failed = await db.rows(sql`
-    select 1 from subtasks where project_id = ${project.id} and status = 'failed' limit 1`);
-  const reactivated = project.status === 'paused' && project.pauseReason !== 'requested' && failed.length === 0;
-  if (reactivated) await activate(db, project, actor, { resumed: true, discarded: phaseSlug });
-  return { outcome: 'discarded', change: { slug: phaseSlug, status: 'skipped' }, reactivated };
+  if (isCause) await activate(db, project, actor, { resumed: true, discarded: phaseSlug });
+  return { outcome: 'discarded', change: { slug: phaseSlug, status: 'skipped' }, reactivated: isCause };
+}
+
+/** A step that failed, or that a budget held back, stops its project for these reasons, and a person or nothing for others. */
+const STOPPED_BY_STEP: Readonly<Record<PauseReason, boolean>> = {
+  requested: false,
+  subtask_failed: true,
+  gate_rejected: true,
+  gate_misconfigured: true,
+  budget_breached: true,
+  repeat_crash: true,
+  nonidempotent_crash: true,
+  nothing_dispatchable: true,
+  gate_expired: false,
+};
+
+/** @returns whether steps of this phase, and no others, are what stopped the project */
+async function hasStopped(db: Database, { id, status, pauseReason }: LockedProject, taskId: string): Promise<boolean> {
+  if (status !== 'paused' || pauseReason === null || !STOPPED_BY_STEP[pauseReason]) return false;
+  const { isCause } = first(
+    await db.rows<{ isCause: boolean }>(sql`
+    select coalesce(bool_and(s.task_id = ${taskId}::uuid), false) as "isCause"
+    from subtasks s where s.project_id = ${id} and (s.status = 'failed' or s.status = 'pending' and (
+      select r.error_code from attempts a join runs r on r.id = a.child_run_id
+      where a.subtask_id = s.id order by a.attempt_number desc limit 1) = 'budget_exceeded')`),
+  );
+  return isCause;
 }
