@@ -10,7 +10,7 @@ import { Problem } from '../src/platform/core/problem.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import { slotWait, type SlotWait } from '../src/platform/temporal/activity-slots.ts';
 import { ActionError } from '../src/resources/projects/builtin/action.ts';
-import { findAction } from '../src/resources/projects/builtin/index.ts';
+import { effectOfAction as effectOf, findAction } from '../src/resources/projects/builtin/index.ts';
 import { runAction } from '../src/resources/projects/builtin/run-action.ts';
 import {
   type Actor,
@@ -23,7 +23,6 @@ import {
 } from '../src/resources/projects/model.ts';
 import type { GateAnswer } from '../workflows/project/messages.ts';
 import type { Patience } from '../src/resources/receivers/model.ts';
-import type { Effect } from '../src/resources/runs/model.ts';
 import type { DiscardedSession } from '../src/resources/projects/store/commands/resolve-edit-plan.ts';
 import type { PassMomentArgs } from '../src/resources/projects/store/commands/gate-moments.ts';
 import type { GateKind } from '../src/resources/templates/model.ts';
@@ -54,9 +53,6 @@ interface CommandRef {
   /** An answer given in the inbox carries what was seen when it was given. */
   seen?: Seen;
 }
-
-/** An action that no release has any more is treated as irreversible. */
-const effectOf = (action: string): Effect => findAction(action)?.effect ?? 'irreversible';
 
 export const createProjectActivities = ({ projects, fetch, startDeliveries, startOutputs }: ProjectDependencies) => {
   const textsOf = (command: CommandRef) => projects.readCommandTexts(command);

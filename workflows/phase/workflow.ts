@@ -18,6 +18,7 @@ import {
 } from '@temporalio/workflow';
 import { present } from '../../src/platform/core/present.ts';
 import {
+  ENACT_ACTION,
   projectWorkflowId,
   SYSTEM,
   type AttemptFault,
@@ -42,9 +43,6 @@ import {
 import { passMoments } from './gate-moments.ts';
 import { createStepGraph } from './step-graph.ts';
 import { runAction, runAgent, type ActionRef, type Beginning, type Begun } from './step-work.ts';
-
-/** The record itself carries out this action. */
-const ENACT = 'enact_edit_plan';
 
 export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const { projectId, taskId, slug, iteration } = input;
@@ -202,7 +200,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
 
   // This is not async: one promise more would end later than that of a step beside it, and a replay tells their order.
   const act = (work: ActionRef, begun: Begun<'action'>): Promise<AttemptFault | undefined> =>
-    begun.action === ENACT ? enact(work) : runAction(work, begun, input.split);
+    begun.action === ENACT_ACTION ? enact(work) : runAction(work, begun, input.split);
 
   async function atTheGate(step: StepRef, { gateKind, waitMs, moments, note }: Begun<'gate'>): Promise<void> {
     const { subtaskId } = step;

@@ -70,6 +70,9 @@ export const PAUSE_REASONS = [
 ] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
+/** The record itself carries out this action, once for each approval of a plan. */
+export const ENACT_ACTION = 'enact_edit_plan';
+
 export const DECISIONS = ['approved', 'rejected'] as const;
 export type Decision = (typeof DECISIONS)[number];
 

@@ -1,4 +1,6 @@
 /** Lists the actions that ship. A new action is a file in this folder and a line here. */
+import type { Effect } from '../../runs/model.ts';
+import { ENACT_ACTION } from '../model.ts';
 import type { Action } from './action.ts';
 import { assembleMarkdown } from './assemble-markdown.ts';
 import { checkHtml } from './check-html.ts';
@@ -33,3 +35,7 @@ export const ACTIONS: readonly Action[] = [
  */
 const byName = new Map(ACTIONS.map((action) => [action.name, action]));
 export const findAction = (name: string): Action | undefined => byName.get(name);
+
+/** @returns what a repetition of the action would do; of one that is not known any more the worst is assumed */
+export const effectOfAction = (name: string): Effect =>
+  name === ENACT_ACTION ? 'idempotent' : (findAction(name)?.effect ?? 'irreversible');

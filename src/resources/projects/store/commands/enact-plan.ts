@@ -1,7 +1,15 @@
 /** Carries out the approved plan of an edit session in one transaction, once for each approval. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
-import { isInFlight, type Actor, type Cascade, type PhaseChange, type PhaseRef, type TaskStatus } from '../../model.ts';
+import {
+  ENACT_ACTION,
+  isInFlight,
+  type Actor,
+  type Cascade,
+  type PhaseChange,
+  type PhaseRef,
+  type TaskStatus,
+} from '../../model.ts';
 import type { EditAction, EditPlan } from '../../edit-plans/model.ts';
 import { lockProject, type LockedProject } from '../record.ts';
 import { addAddendum, listPhases, retrigger, type Phase } from './backtrack.ts';
@@ -52,7 +60,7 @@ export const enactPlan = (
     });
   });
 
-const ENACTOR: Actor = { kind: 'action', id: 'enact_edit_plan' };
+const ENACTOR: Actor = { kind: 'action', id: ENACT_ACTION };
 
 async function apply(db: Database, project: LockedProject, by: Enactment, action: EditAction): Promise<Applied> {
   // The phases are read anew for each action, because the one before may have changed them.

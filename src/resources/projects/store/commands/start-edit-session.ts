@@ -8,15 +8,13 @@ import { newUuid } from '../../../../platform/core/ids.ts';
 import { first } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { budgets } from '../../../runs/table.ts';
-import { editSessionSlug, type Actor, type Cascade, type PhaseChange } from '../../model.ts';
+import { editSessionSlug, ENACT_ACTION, type Actor, type Cascade, type PhaseChange } from '../../model.ts';
 import { editPlanSchema } from '../../edit-plans/model.ts';
 import { subtasks, tasks } from '../../table.ts';
 import { noteProjectEvents } from '../record.ts';
 import { refuseAbandoned, reopen, runCommand } from './command.ts';
 import { plannerInstructions, type PlannedPhase } from './planner-instructions.ts';
 
-/** This built-in action carries an approved plan out. */
-const ENACT_ACTION = 'enact_edit_plan';
 const MAX_ATTEMPTS = 3;
 const MAX_TITLE = 80;
 
