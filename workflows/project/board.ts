@@ -33,13 +33,15 @@ export function createBoard(
   const bySlug = new Map(phases.map((phase) => [phase.slug, phase]));
   const inFlight = new Map(started.map(({ slug, iteration }) => [slug, iteration]));
   /** Phases that a command has changed, whose end in the record is not known here yet. */
-  const overtaken = new Map<string, TaskStatus>();
+  const overtaken = new Map(started.flatMap(({ slug, overtaken }) => (overtaken ? [[slug, overtaken] as const] : [])));
   /** What phases wait for, by phase and by gate. */
   const waits = new Map(
     started.flatMap(({ slug, waits }) => (waits ? [[slug, new Map(Object.entries(waits))] as const] : [])),
   );
-  /** These gates were answered before the word of their phase that they had opened arrived here. */
-  const answeredEarly = new Set<string>();
+  /** These gates were answered before the word of their phase that they had opened arrived here; with that phase. */
+  const answeredEarly = new Map(
+    started.flatMap(({ slug, answeredEarly = [] }) => answeredEarly.map((gate) => [gate, slug] as const)),
+  );
   const resume = (slug: string): void => {
     waits.delete(slug);
     present(bySlug.get(slug)).status = 'running';
@@ -52,6 +54,11 @@ export function createBoard(
     return wasWaiting;
   };
 
+  const answeredIn = (slug: string): Pick<PhaseInFlight, 'answeredEarly'> => {
+    const gates = [...answeredEarly].flatMap(([gate, of]) => (of === slug ? [gate] : []));
+    return gates.length > 0 ? { answeredEarly: gates } : {};
+  };
+
   return {
     phases,
     inFlight,
@@ -60,7 +67,9 @@ export function createBoard(
       [...inFlight].map(([slug, iteration]) => ({
         slug,
         iteration,
+        ...answeredIn(slug),
         ...(waits.has(slug) && { waits: Object.fromEntries(present(waits.get(slug))) }),
+        ...(overtaken.has(slug) && { overtaken: present(overtaken.get(slug)) }),
       })),
     find: (slug: string): BoardPhase | undefined => bySlug.get(slug),
 
@@ -92,6 +101,7 @@ export function createBoard(
       if (inFlight.get(slug) !== iteration) return false;
       inFlight.delete(slug);
       waits.delete(slug);
+      for (const [gate, of] of answeredEarly) if (of === slug) answeredEarly.delete(gate);
       const phase = present(bySlug.get(slug));
       if (status !== 'superseded') phase.status = overtaken.get(slug) ?? status;
       overtaken.delete(slug);
@@ -135,7 +145,7 @@ export function createBoard(
 
     /** Notes that the project itself has answered a gate. */
     answer(slug: string, gate: string): void {
-      if (inFlight.has(slug) && !leave(slug, gate)) answeredEarly.add(gate);
+      if (inFlight.has(slug) && !leave(slug, gate)) answeredEarly.set(gate, slug);
     },
 
     /**

@@ -11,6 +11,7 @@ import type {
   PlanDecision,
   ProjectStatus,
   Seen,
+  TaskStatus,
 } from '../../src/resources/projects/model.ts';
 import type { RunLimits } from '../../src/resources/runs/model.ts';
 
@@ -24,6 +25,10 @@ export interface PhaseInFlight {
   iteration: number;
   /** What the phase waits for, by gate. */
   waits?: Record<string, string>;
+  /** The status that a command gave the phase, which holds whatever the phase reports at its end. */
+  overtaken?: TaskStatus;
+  /** These gates were answered before the phase told that they had opened. */
+  answeredEarly?: string[];
 }
 
 export interface ProjectInput {

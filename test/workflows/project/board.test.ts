@@ -1,5 +1,6 @@
 /** What an operator reads of the gates that a project waits at. */
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { first, present } from '../../../src/platform/core/present.ts';
 import { createBoard } from '../../../workflows/project/board.ts';
 import type { PhaseInFlight } from '../../../workflows/project/messages.ts';
@@ -66,4 +67,56 @@ test('a phase that does not say which gate waits is believed', () => {
   expect(board.waitsFor()).toEqual(['a']);
   board.note({ ...about, status: 'running', waitsFor: null });
   expect([board.waitsFor(), board.status()]).toEqual([[], 'running']);
+});
+
+type Board = ReturnType<typeof createBoard>;
+const PHASES = [DRAFT, { ...DRAFT, slug: 'post', taskId: 'other', dependsOn: [0] }];
+const slugs = fc.constantFrom('draft', 'post');
+const gates = fc.constantFrom('a', 'b');
+const startOf = (board: Board, slug: string) => board.inFlight.get(slug) ?? 0;
+/** Whatever a project's workflow does with its board. */
+const moves: fc.Arbitrary<(board: Board) => unknown> = fc.oneof(
+  fc.constant((board: Board) => board.ready().map((phase) => board.begin(phase))),
+  fc.tuple(slugs, fc.constantFrom('succeeded' as const, 'failed' as const, 'superseded' as const)).map(
+    ([slug, status]) =>
+      (board: Board) =>
+        board.end({ slug, iteration: startOf(board, slug), status }),
+  ),
+  fc.tuple(slugs, fc.constantFrom('pending' as const, 'stale' as const, 'skipped' as const)).map(
+    ([slug, status]) =>
+      (board: Board) =>
+        board.apply([{ slug, status }]),
+  ),
+  fc.tuple(slugs, gates, fc.boolean()).map(([slug, gate, waits]) => (board: Board) => {
+    const told = { slug, iteration: startOf(board, slug), status: 'blocked' as const, gate };
+    board.note({ ...told, waitsFor: waits ? `gate ${gate}` : null });
+  }),
+  fc.tuple(slugs, gates).map(
+    ([slug, gate]) =>
+      (board: Board) =>
+        board.answer(slug, gate),
+  ),
+);
+
+// Guards against: commands and answers that a project forgot when it continued as new. A board that is carried over, as
+// JSON, before any move comes to what one comes to that never was.
+test('a board that is carried over is the same board', () => {
+  fc.assert(
+    fc.property(fc.array(moves, { maxLength: 12 }), fc.array(moves, { maxLength: 8 }), (before, after) => {
+      const kept = createBoard(PHASES, []);
+      for (const move of before) move(kept);
+      const { phases, inFlight } = JSON.parse(
+        JSON.stringify({ phases: kept.phases, inFlight: kept.listInFlight() }),
+      ) as { phases: typeof PHASES; inFlight: PhaseInFlight[] };
+      const carried = createBoard(phases, inFlight);
+      for (const move of after) [kept, carried].forEach(move);
+      const seen = [kept, carried].map((board) => [
+        board.phases,
+        board.listInFlight(),
+        board.render({ status: 'active', costUsd: '0' }),
+      ]);
+      expect(seen[1]).toEqual(seen[0]);
+    }),
+    { numRuns: 2_000 },
+  );
 });
