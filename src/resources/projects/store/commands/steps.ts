@@ -30,19 +30,25 @@ export function downstreamOf(steps: readonly Step[], slug: string): Step[] {
   return steps.filter((step) => step.slug !== slug && reached.has(step.slug));
 }
 
-/** @returns the producer whose work this step judges, which is the nearest one before it */
+/**
+ * @returns the producer whose work this step judges and that can do better: the nearest agent before it. An action makes
+ * the same of the same work, so it is the producer only where no agent is before it.
+ */
 export function producerBefore(steps: readonly Step[], slug: string): Step | undefined {
   const bySlug = new Map(steps.map((step) => [step.slug, step]));
+  let action: Step | undefined;
   let level = [...present(bySlug.get(slug)).dependsOn];
   for (const seen = new Set(level); level.length > 0;) {
-    const producer = level
+    const producers = level
       .map((each) => present(bySlug.get(each)))
-      .findLast(({ role, kind }) => (role === 'producer' || role === 'assembler') && kind !== 'gate');
-    if (producer) return producer;
+      .filter(({ role, kind }) => (role === 'producer' || role === 'assembler') && kind !== 'gate');
+    const agent = producers.findLast(({ kind }) => kind === 'agent');
+    if (agent) return agent;
+    action ??= producers.at(-1);
     level = level.flatMap((each) => present(bySlug.get(each)).dependsOn).filter((each) => !seen.has(each));
     for (const each of level) seen.add(each);
   }
-  return undefined;
+  return action;
 }
 
 /**

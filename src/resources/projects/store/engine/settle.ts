@@ -16,7 +16,7 @@ import { stepRows, type Next } from './begin.ts';
 import { areDone, prepareEnd, type PhaseEnd } from './close.ts';
 import { isOvertaken, listSteps, setTaskStatus, updateTaskStatus } from './open.ts';
 import { outputOf } from './promote.ts';
-import { sendBack } from './send-back.ts';
+import { passOn, sendBack } from './send-back.ts';
 import type { StepRow } from './step-row.ts';
 
 interface Settled {
@@ -130,7 +130,7 @@ async function follow(
       // The judge was sent back while it was under way. It will be asked again, and its objection is passed on.
       return attempt.subtaskStatus === 'running'
         ? review(db, project, attempt, rejection)
-        : passOn(db, attempt, rejection);
+        : passOn(db, { ...attempt, feedback: rejection });
     }
     case 'invalid':
       await endAttempt(db, attempt, { status: 'failed', ...finding, validated: false });
@@ -173,18 +173,7 @@ async function isOldNews(db: Database, { id }: OpenAttempt): Promise<boolean> {
 
 const DIED = { code: 'internal_error', message: 'its workflow ended without an outcome' } as const;
 
-/** Another judge was faster: the producer is pending already and is told this objection too. */
-const passOn = (db: Database, { taskId }: OpenAttempt, feedback: string): Promise<void> =>
-  db
-    .rows(
-      sql`
-    update subtasks set feedback = feedback || ${feedback}::text
-    where task_id = ${taskId}::uuid and status = 'pending' and next_reason = 'review_failure'
-      and role in ('producer', 'assembler')`,
-    )
-    .then(() => {});
-
-/** Sends the work of the nearest producer back, because a reviewer or tester turned it down. */
+/** Sends the work of the producer back, because a reviewer or tester turned it down. */
 async function review(db: Database, project: LockedProject, attempt: OpenAttempt, feedback: string): Promise<void> {
   await noteProjectEvents(db, project, [
     {
