@@ -22,7 +22,8 @@ export const TEMPLATE_STATUSES = ['active', 'archived'] as const;
 
 export const MAX_PHASES = 200;
 export const MAX_STEPS = 50;
-export const MAX_SPEC_BYTES = 256 * 1024;
+/** As large as a body may be: a spec with as many phases and steps as are allowed has to fit in. */
+export const MAX_SPEC_BYTES = 1024 * 1024;
 export const DEFAULT_MAX_ATTEMPTS = 3;
 
 /** A JSON Schema. */

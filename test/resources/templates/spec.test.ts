@@ -234,15 +234,15 @@ describe('says what is wrong and where', () => {
       'phases[0].steps[1]: a reviewer needs a producer',
     ],
     [
-      'more than 256 KB',
+      'more than 1 MB',
       spec({
         phases: [
           phase('p', {
-            steps: Array.from({ length: 14 }, (_, at) => step(`s${at}`, { instructions: 'x'.repeat(19_999) })),
+            steps: Array.from({ length: 50 }, (_, at) => step(`s${at}`, { instructions: 'ü'.repeat(19_999) })),
           }),
         ],
       }),
-      'larger than 262144 bytes',
+      'larger than 1048576 bytes',
     ],
   ])('%s', (_, given, wanted) => {
     expect(faultsOf(given)).toContain(wanted);

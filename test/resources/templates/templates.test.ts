@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { first } from '../../../src/platform/core/present.ts';
 import { openApiDocument } from '../../../src/platform/http/openapi.ts';
+import { MAX_PHASES, MAX_STEPS, type WorkflowSpec } from '../../../src/resources/templates/model.ts';
 import { templateRoutes } from '../../../src/resources/templates/routes.ts';
 import { templates } from '../../../src/resources/templates/table.ts';
 import { phase, spec, step } from './specs.ts';
@@ -23,6 +24,15 @@ import {
 } from './over-http.ts';
 
 useTemplates();
+
+// Guards: no limit on bytes or on values refuses a workflow that the numbers of phases and steps allow.
+test('the largest workflow is taken', async () => {
+  const steps = Array.from({ length: MAX_STEPS }, (_, at) => step(`s${at}`));
+  const phases = Array.from({ length: MAX_PHASES }, (_, at) => phase(`p${at}`, { steps }));
+  await make({ slug: 'largest', phases });
+  const { phases: taken } = (await get('/v1/workflows/largest').expect(200)).body.spec as WorkflowSpec;
+  expect([taken.length, ...new Set(taken.map((each) => each.steps.length))]).toEqual([MAX_PHASES, MAX_STEPS]);
+});
 
 describe('GET /v1/workflows', () => {
   // Guards: exactly the fields of the specification, for built-in and own workflows alike.
