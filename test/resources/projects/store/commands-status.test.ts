@@ -2,8 +2,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId } from '../../../../src/platform/core/ids.ts';
-import { ACTIONS, effectOfAction } from '../../../../src/resources/projects/builtin/index.ts';
-import { ENACT_ACTION } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { createWebhookStore } from '../../../../src/resources/webhook-subscriptions/store/index.ts';
 import {
@@ -154,20 +152,6 @@ test.each([
   expect((await stepOf(db, made, 'a/write')).status).toBe(becomes);
   const paused = { status: 'paused', pause_reason: 'nonidempotent_crash' };
   expect(await projectOf(db, made.id)).toMatchObject(becomes === 'failed' ? paused : { status: 'active' });
-});
-
-// Guards: whatever action dies is repeated by the effect that it declares; the record carries out a plan once for its
-// approval, so that its action is repeated as well.
-test.each([
-  ...ACTIONS.map(({ name, effect }) => [name, effect === 'irreversible' ? 'failed' : 'pending']),
-  [ENACT_ACTION, 'pending'],
-  ['no_such_action', 'failed'],
-])('an attempt at %s that died is %s', async (assignee, becomes) => {
-  const made = await project([{ slug: 'a', status: 'running', steps: [{ slug: 'act', kind: 'action', assignee }] }]);
-  await insertAttempt(db, made, 'a/act');
-  const ref = { projectId: made.id, taskId: made.taskId('a'), iteration: 1 };
-  const { changes } = await commands.recoverPhase(db, { ...ref, effectOf: effectOfAction });
-  expect(changes).toEqual([{ slug: 'a', status: becomes }]);
 });
 
 // Guards: a phase is recovered once, and never in the name of an earlier start.
