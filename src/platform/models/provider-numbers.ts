@@ -15,7 +15,7 @@ export const MAX_RETRY_AFTER_MS = 300_000;
 const MAX_UNIX_S = 253_402_300_799;
 
 const isCount = (value: unknown, max: number): value is number =>
-  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max;
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max;
 
 /**
  * @param usage what the SDK says that a provider reported
@@ -23,25 +23,26 @@ const isCount = (value: unknown, max: number): value is number =>
  * and no reply is empty.
  */
 export function reportedUsage({ inputTokens, outputTokens }: Partial<TokenUsage>): Partial<TokenUsage> {
-  const isBelievable = (count: number | undefined) => count !== 0 && isCount(count, MAX_TOKENS);
+  const isBelievable = (count: number | undefined): count is number => count !== 0 && isCount(count, MAX_TOKENS);
   return {
     ...(isBelievable(inputTokens) && { inputTokens }),
     ...(isBelievable(outputTokens) && { outputTokens }),
-  } as Partial<TokenUsage>;
+  };
 }
 
 /**
  * Makes a `fetch` in whose streamed replies each number is one that the SDK can add up. A count of tokens that is no
  * count becomes 0, and so does a time.
  */
-export const checkingNumbers = (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
-  (async (url: string | URL, init?: RequestInit) => {
-    const answer = await fetch(url, init);
+export const checkingNumbers =
+  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  async (...request) => {
+    const answer = await fetch(...request);
     const isStream = /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '');
     if (!answer.ok || !answer.body || !isStream) return answer;
     const { status, headers } = answer;
     return new Response(answer.body.pipeThrough(byLine(withCheckedNumbers)), { status, headers });
-  }) as typeof globalThis.fetch;
+  };
 
 /** Rewrites a stream line by line; a line is given to `rewrite` without its end. */
 function byLine(rewrite: (line: string) => string): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {

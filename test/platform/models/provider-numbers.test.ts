@@ -8,6 +8,7 @@ import { createEmbedder } from '../../../src/platform/models/embed.ts';
 import type { ProviderName } from '../../../src/platform/models/types.ts';
 import { embeddings, sse } from '../../support/fakes/openai-server.ts';
 import { configFor, KEY, log, server, useProvider, user } from './calls.ts';
+import { present } from '../../../src/platform/core/present.ts';
 
 useProvider();
 
@@ -88,8 +89,7 @@ function ask({ model, events }: Protocol, numbers: Numbers) {
 }
 
 // Guards: the counts of an honest provider are taken as they are.
-test.each(Object.keys(PROTOCOLS))('%s', async (name) => {
-  const protocol = PROTOCOLS[name as ProviderName];
+test.each(Object.entries(PROTOCOLS))('%s', async (_, protocol) => {
   const reply = await ask(protocol, protocol.honest);
   expect(reply).toMatchObject({ text: 'Hello there', usage: { inputTokens: 26, outputTokens: 3 } });
 });
@@ -97,11 +97,12 @@ test.each(Object.keys(PROTOCOLS))('%s', async (name) => {
 // Guards against: a budget that was paid into by negative counts, and paid calls that no column could hold. Whatever a
 // number is, the reply is there and its tokens are counted.
 test.each(
-  Object.entries(PROTOCOLS).flatMap(([name, { honest }]) => Object.keys(honest).map((number) => [name, number])),
-)('%s: %s', async (name, number) => {
-  const protocol = PROTOCOLS[name as ProviderName];
+  Object.entries(PROTOCOLS).flatMap(([name, protocol]) =>
+    Object.keys(protocol.honest).map((number) => [name, number, protocol] as const),
+  ),
+)('%s: %s', async (_, number, protocol) => {
   for (const value of NONSENSE) {
-    const { text, usage } = await ask(protocol, { ...protocol.honest, [number!]: value });
+    const { text, usage } = await ask(protocol, { ...protocol.honest, [present(number)]: value });
     expect({ value, text }).toEqual({ value, text: 'Hello there' });
     for (const count of [usage.inputTokens, usage.outputTokens]) {
       expect({ value, count, isCount: Number.isSafeInteger(count) && count > 0 && count < MOST_TOKENS }).toEqual({
