@@ -139,6 +139,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
     beginAttempt: (request: AttemptRequest) => projects.beginAttempt(request, effectOf),
     settleAttempt: ({ attemptId, fault, next, isLast, ...ref }: PhaseRef & Settlement) =>
       projects.settleAndGoOn(ref, { attemptId, fault, next, isLast }, effectOf),
+    readPhase: projects.readPhase,
     closePhase: projects.closePhase,
 
     async enactPlan({

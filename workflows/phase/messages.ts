@@ -27,8 +27,11 @@ export interface PhaseInput {
 export interface PhaseResult {
   slug: string;
   iteration: number;
-  /** `superseded` says that another start of the phase has taken over, or that its project is over. */
-  status: TaskStatus | 'superseded';
+  /**
+   * `superseded` says that another start of the phase has taken over, or that its project is over; `not_yet` that the
+   * phase did not open, because one before it runs again.
+   */
+  status: TaskStatus | 'superseded' | 'not_yet';
   changes: PhaseChange[];
   /** US dollars that the whole project has cost so far. */
   costUsd: string | null;

@@ -15,6 +15,9 @@ export function createStepGraph() {
   };
 
   const hasFailed = (): boolean => steps.some(({ status }) => status === 'failed');
+  const canBegin = ({ status, dependsOn }: StepRef): boolean =>
+    (status === 'pending' || status === 'blocked') &&
+    dependsOn.every((position) => isDone(itemAt(steps, position).status));
 
   return {
     inFlight,
@@ -24,16 +27,24 @@ export function createStepGraph() {
       steps = recorded.map((step) => ({ ...step }));
     },
 
+    /**
+     * Takes over what the record says of steps on which nothing is under way here.
+     * @param asking is one that is under way only to ask whether it can begin
+     */
+    adopt(recorded: readonly StepRef[], asking?: string): void {
+      const isUnderWay = (subtaskId: string) => inFlight.has(subtaskId) && subtaskId !== asking;
+      steps = recorded.map((step) => ({ ...((isUnderWay(step.subtaskId) && find(step.subtaskId)) || step) }));
+    },
+
     /** Nothing new starts beside a step that has failed, because its project is paused. */
     ready: (): StepRef[] =>
-      hasFailed()
-        ? []
-        : steps.filter(
-            ({ subtaskId, status, dependsOn }) =>
-              (status === 'pending' || status === 'blocked') &&
-              !inFlight.has(subtaskId) &&
-              dependsOn.every((position) => isDone(itemAt(steps, position).status)),
-          ),
+      hasFailed() ? [] : steps.filter((step) => !inFlight.has(step.subtaskId) && canBegin(step)),
+
+    /** @returns whether it could start if it were not under way */
+    couldStart: (subtaskId: string): boolean => {
+      const step = find(subtaskId);
+      return step !== undefined && !hasFailed() && canBegin(step);
+    },
 
     /** @returns the steps that could start if only this one were done, as nothing else is before them */
     readyAfter: (subtaskId: string): StepRef[] =>

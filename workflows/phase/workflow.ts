@@ -26,9 +26,11 @@ import {
   type PhaseChange,
   type PhaseEnding,
   type StepRef,
+  type TaskStatus,
 } from '../../src/resources/projects/model.ts';
 import { phaseStatusSignal, stepEndedSignal } from '../project/messages.ts';
 import { recordsInTurn } from '../shared/activities.ts';
+import { createBrake } from '../shared/brake.ts';
 import {
   detachSignal,
   discardSignal,
@@ -56,17 +58,30 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const atGate = new Set<string>();
   /** Who decides at them, and when. */
   const notes = new Map<string, string>();
+  /** What the record says of open gates whose answer has not arrived here. */
+  const recorded = new Map<string, TaskStatus>();
   const changes: PhaseChange[] = [];
   let resumes = 0;
+  /** The record may know more than this workflow was told. */
+  let isBehind = false;
   let keysMade = 0;
+  /** So many steps are no longer under way. */
+  let endings = 0;
   let isDetached = input.detached ?? false;
   let isSuperseded = false;
+  /** Phases before this one are to be done first. */
+  let isPutBack = false;
   let broken: unknown;
   /** The end of the phase is recorded with that of its last step. */
   let closed: Extract<PhaseEnding, { kind: 'ended' }> | undefined;
   const steps = new CancellationScope();
+  const brake = createBrake();
 
-  setHandler(resumedSignal, () => void resumes++);
+  setHandler(resumedSignal, () => {
+    resumes++;
+    // An execution of an earlier release goes on by what it is told alone.
+    if (patched('reads-its-record')) isBehind = true;
+  });
   setHandler(gateResolvedSignal, (decision) => void answers.set(decision.subtaskId, decision));
   setHandler(stepRetriedSignal, ({ subtaskId }) => graph.resetFrom(subtaskId));
   setHandler(grantStepSignal, ({ subtaskId }) => void granted.add(subtaskId));
@@ -100,6 +115,20 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     }
   }
 
+  /**
+   * Takes over the record where it and this workflow have come apart: what the phase was told may be lost, and what was
+   * sent back may not have been told yet.
+   */
+  async function readRecord(asking?: string): Promise<void> {
+    isBehind = false;
+    const seen = await records.readPhase(ref);
+    if (seen.kind === 'superseded') return void (isSuperseded = true);
+    graph.adopt(seen.steps, asking);
+    for (const { subtaskId, status } of seen.steps) {
+      if (atGate.has(subtaskId) && status !== 'blocked') recorded.set(subtaskId, status);
+    }
+  }
+
   const show = (): void => setCurrentDetails([graph.render(), ...notes.values()].join('\n\n'));
 
   const nextKey = (): string => `${workflowInfo().runId}:${++keysMade}`;
@@ -110,7 +139,10 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     steps
       .run(() => runStep(step, early))
       .catch((error: unknown) => void (broken ??= error))
-      .finally(() => graph.inFlight.delete(step.subtaskId));
+      .finally(() => {
+        graph.inFlight.delete(step.subtaskId);
+        endings++;
+      });
   }
 
   async function runStep(step: StepRef, early?: Beginning): Promise<void> {
@@ -119,6 +151,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     // The answer was meant for the time when the gate was open before, and came too late.
     if (step.status === 'pending') answers.delete(subtaskId);
     const key = early ? '' : nextKey();
+    const endingsBefore = endings;
     const begun =
       early ??
       (await unlessPaused(
@@ -129,9 +162,20 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         () => granted.has(subtaskId),
       ));
     if (!begun) return;
-    graph.set(subtaskId, begun.kind === 'gate' ? 'blocked' : 'running');
+    if (begun.kind !== 'not_yet' && begun.kind !== 'put_back') graph.set(subtaskId, begun.kind === 'gate' ? 'blocked' : 'running');
     switch (begun.kind) {
       case 'superseded':
+        isSuperseded = true;
+        return;
+      case 'not_yet':
+        await readRecord(subtaskId);
+        if (isGranted) await tellStepEnded(subtaskId);
+        // It is asked again when something has ended, or after a while: what it waits for may be before its phase.
+        return graph.couldStart(subtaskId)
+          ? brake.hold(() => isSuperseded || isBehind || endings > endingsBefore)
+          : brake.release();
+      case 'put_back':
+        isPutBack = true;
         isSuperseded = true;
         return;
       case 'misconfigured':
@@ -178,20 +222,21 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         if (ending?.kind === 'ended') closed = ending;
         return startBegun(begun);
       case 'failed':
-        reopen(outcome.reset);
+        reopen(outcome);
         return graph.set(subtaskId, 'failed');
       case 'again':
         graph.set(subtaskId, 'pending');
-        return reopen(outcome.reset);
+        return reopen(outcome);
       case 'superseded':
         isSuperseded = true;
     }
   }
 
   /** Makes steps pending that are pending again in the record; nobody can answer those of them that are open gates. */
-  function reopen(subtaskIds: readonly string[]): void {
-    graph.reset(subtaskIds);
-    for (const each of subtaskIds) if (atGate.has(each)) recalled.add(each);
+  function reopen({ reset, failed = [] }: { reset: readonly string[]; failed?: readonly string[] }): void {
+    graph.reset(reset);
+    for (const each of reset) if (atGate.has(each)) recalled.add(each);
+    for (const each of failed) if (!graph.inFlight.has(each)) graph.set(each, 'failed');
   }
 
   async function enact(work: ActionRef): Promise<undefined> {
@@ -206,7 +251,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     const { subtaskId } = step;
     atGate.add(subtaskId);
     await tell(subtaskId, `gate \`${step.slug}\` (${gateKind}, subtask \`${subtaskId}\`)`);
-    const isOver = () => answers.has(subtaskId) || recalled.has(subtaskId);
+    const isOver = () => answers.has(subtaskId) || recalled.has(subtaskId) || recorded.has(subtaskId);
     if (note) notes.set(subtaskId, `\`${step.slug}\`: ${note}`);
     if (note) show();
     const gate = { projectId, subtaskId, name: step.slug, records, isOver };
@@ -218,12 +263,15 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     await condition(isOver);
     atGate.delete(subtaskId);
     notes.delete(subtaskId);
+    const inRecord = recorded.get(subtaskId);
+    recorded.delete(subtaskId);
     // An answer that came before the gate was called back no longer counts.
     const answer = recalled.delete(subtaskId) ? undefined : answers.get(subtaskId);
     answers.delete(subtaskId);
     // The gate gives its place on the board back before what follows may take it.
     const isKnown = input.answersKnown ? answer !== undefined && !isTimesAnswer : atGate.size > 0;
     if (!isKnown) await tell(subtaskId, null);
+    if (!answer && inRecord) return graph.set(subtaskId, inRecord);
     switch (answer?.effect) {
       case 'pass':
         return graph.set(subtaskId, 'succeeded');
@@ -235,7 +283,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       case 'rework':
       case undefined:
         graph.set(subtaskId, 'pending');
-        reopen(answer?.reset ?? []);
+        reopen({ reset: answer?.reset ?? [] });
     }
   }
 
@@ -267,6 +315,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       () => granted.size > 0,
     );
     if (!opened || opened.kind === 'superseded') return ended('superseded', null);
+    if (opened.kind === 'not_yet') return ended('not_yet', null);
+    isBehind = false;
     graph.load(opened.steps);
     startBegun(opened.begun);
     for (;;) {
@@ -279,15 +329,17 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
           ...(unused !== undefined && { granted: unused }),
         });
       }
+      if (isBehind) await readRecord();
       for (const step of graph.ready()) start(step);
       show();
       const isIdle = () => graph.inFlight.size === 0;
-      await condition(() => isSuperseded || broken !== undefined || isIdle() || graph.ready().length > 0);
+      const hasNews = () => isSuperseded || broken !== undefined || isBehind;
+      await condition(() => hasNews() || isIdle() || graph.ready().length > 0);
       if (broken !== undefined) throw broken;
       if (isSuperseded) {
         steps.cancel();
         await condition(isIdle);
-        return ended('superseded', null);
+        return ended(isPutBack ? 'not_yet' : 'superseded', null);
       }
       if (!isIdle() || graph.ready().length > 0) continue;
       const ending = closed ?? (await records.closePhase(ref));

@@ -103,7 +103,8 @@ export function createBoard(
       waits.delete(slug);
       for (const [gate, of] of answeredEarly) if (of === slug) answeredEarly.delete(gate);
       const phase = present(bySlug.get(slug));
-      if (status !== 'superseded') phase.status = overtaken.get(slug) ?? status;
+      if (status === 'not_yet') phase.status = 'pending';
+      else if (status !== 'superseded') phase.status = overtaken.get(slug) ?? status;
       overtaken.delete(slug);
       return true;
     },
@@ -122,14 +123,27 @@ export function createBoard(
       }
     },
 
-    /** Takes over what the record says, where it and this board have come apart. */
-    sync(recorded: readonly BoardPhase[]): void {
-      for (const { slug, status, iteration } of recorded) {
-        const phase = bySlug.get(slug);
-        if (!phase || inFlight.has(slug)) continue;
-        phase.status = status;
-        phase.iteration = Math.max(phase.iteration, iteration);
+    /**
+     * Takes over what the record says, where it and this board have come apart.
+     * @returns whether anything changed
+     */
+    sync(recorded: readonly BoardPhase[]): boolean {
+      let hasChanged = false;
+      for (const row of recorded) {
+        const phase = bySlug.get(row.slug);
+        if (phase && inFlight.has(row.slug)) continue;
+        hasChanged ||= phase?.status !== row.status;
+        if (phase) {
+          phase.status = row.status;
+          phase.iteration = Math.max(phase.iteration, row.iteration);
+        } else {
+          // An edit session of which this workflow was not told. In the record it is at the end too.
+          const added = { ...row };
+          phases.push(added);
+          bySlug.set(row.slug, added);
+        }
       }
+      return hasChanged;
     },
 
     /**

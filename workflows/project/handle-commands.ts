@@ -21,7 +21,7 @@ import type { Phases } from './phases.ts';
 import type { ProjectState } from './state.ts';
 
 export function handleCommands(state: ProjectState, phases: Phases): void {
-  const { board, records, command, apply, meanwhile, tellPhase, tellPhases, handleOf, unlessEnded, onPhase } = state;
+  const { board, records, command, apply, meanwhile, tellPhase, handleOf, unlessEnded, onPhase } = state;
   const { projectId } = state.input;
   /** These steps may run although the project is paused. */
   const granted = new Set<string>();
@@ -65,8 +65,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         const { changes, waiters } = await records.abandonProject(abandon);
         state.status = 'abandoned';
         apply(changes);
-        const cancelling = tellPhases((phase) => phase.cancel());
-        await meanwhile(Promise.all([cancelling, answerWaiters(projectId, waiters, 'rejected')]));
+        await meanwhile(Promise.all([phases.endAll(), answerWaiters(projectId, waiters, 'rejected')]));
         return { status: state.status };
       }),
     { validator: unlessEnded() },

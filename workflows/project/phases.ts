@@ -4,6 +4,7 @@ import {
   ChildWorkflowFailure,
   isCancellation,
   ParentClosePolicy,
+  patched,
   setHandler,
   startChild,
   workflowInfo,
@@ -13,6 +14,7 @@ import { PRIORITY } from '../../src/platform/core/priority.ts';
 import { phaseWorkflowId, type BoardPhase } from '../../src/resources/projects/model.ts';
 import { phaseEndedSignal, type PhaseInput, type PhaseResult } from '../phase/messages.ts';
 import { phase } from '../phase/workflow.ts';
+import { createBrake } from '../shared/brake.ts';
 import { phaseLostSignal, phaseStatusSignal, recheckSignal } from './messages.ts';
 import type { ProjectState } from './state.ts';
 
@@ -23,10 +25,12 @@ export type Phases = ReturnType<typeof createPhases>;
 export function createPhases(state: ProjectState) {
   const { input, board, records, apply, wake, handleOf } = state;
   const { projectId } = input;
+  const brake = createBrake();
 
   function ended(result: PhaseResult): void {
     if (!board.end(result)) return;
     state.costUsd = result.costUsd ?? state.costUsd;
+    if (result.status === 'not_yet') state.isBehind = true;
     // The failed phase paused the project, unless somebody has had the project go on since; the record knows.
     if (result.status === 'failed') {
       state.isUncertain = true;
@@ -95,19 +99,38 @@ export function createPhases(state: ProjectState) {
     apply(changes);
   }
 
-  const recoverOrphans = (): Promise<unknown> => Promise.all(board.orphans().map(recover));
+  /** @returns whether there were any */
+  async function recoverOrphans(): Promise<boolean> {
+    const orphans = board.orphans();
+    await Promise.all(orphans.map(recover));
+    return orphans.length > 0;
+  }
 
-  /** Reads the record where it does not agree that there is nothing to do; the record is right. */
+  /**
+   * Reads the record where it and the board have come apart; the record is right. Where that moves nothing, it waits
+   * before anybody reads it again.
+   */
   async function syncWithRecord(): Promise<void> {
-    board.sync(await records.loadBoard({ projectId }));
-    await recoverOrphans();
+    const hasChanged = board.sync(await records.loadBoard({ projectId }));
+    const hasMoved = (await recoverOrphans()) || hasChanged;
+    if (hasMoved) brake.release();
+    else if (patched('waits-when-nothing-moves')) await brake.hold(() => state.hasNews);
     wake();
+  }
+
+  let isOver = false;
+  /** Ends what is under way in an abandoned project, whoever told this workflow that it is. */
+  async function endAll(): Promise<void> {
+    if (isOver) return;
+    isOver = true;
+    await state.tellPhases((phase) => phase.cancel());
   }
 
   return {
     start,
     recoverOrphans,
     syncWithRecord,
+    endAll,
 
     /** Listens to what phases, and housekeeping, tell the project. */
     listen(): void {
@@ -121,6 +144,8 @@ export function createPhases(state: ProjectState) {
       });
       setHandler(recheckSignal, async () => {
         await state.believe(records.pauseIdle({ projectId }));
+        if (state.status === 'abandoned') return wake();
+        brake.release();
         await syncWithRecord();
         await state.meanwhile(state.tellActive());
       });

@@ -39,6 +39,8 @@ export function createState(input: ProjectInput) {
     hasNews: true,
     /** Says that the status is to be read from the record. */
     isUncertain: false,
+    /** Says that a phase could not begin by the record, which the board is to agree with before another one starts. */
+    isBehind: false,
 
     /** Makes the main loop look at what there is. */
     wake(): void {

@@ -40,6 +40,7 @@ export async function project(input: ProjectInput): Promise<void> {
     await goAsFarAsPossible(state, phases);
     setCurrentDetails(state.board.render({ status: state.status, costUsd: state.costUsd }));
     if (hasEnded(state)) {
+      if (state.status === 'abandoned') await phases.endAll();
       await condition(state.isSettled);
       if (hasEnded(state)) return;
       continue;
@@ -61,6 +62,10 @@ async function goAsFarAsPossible(state: ProjectState, phases: Phases): Promise<v
   const { board, records, believe } = state;
   const { projectId } = state.input;
   while (state.isUncertain) await believe(records.pauseIdle({ projectId }));
+  while (state.isBehind) {
+    state.isBehind = false;
+    await phases.syncWithRecord();
+  }
   if (state.status === 'active') for (const ready of board.ready()) phases.start(ready);
   if (state.status !== 'active' || board.inFlight.size > 0) return;
   if (board.isFinished()) return complete(state, phases);

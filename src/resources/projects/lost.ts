@@ -28,11 +28,12 @@ export interface LostProjectsDependencies {
 export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: number) {
   const { temporal, store, startAgain, log } = deps;
 
-  async function settle({ id, phases, isIdle }: CheckedProject): Promise<void> {
+  async function settle({ id, phases, isStanding, isAbandoned }: CheckedProject): Promise<void> {
     const found = await workflowState(temporal, projectWorkflowId(id));
+    if (isAbandoned) return end(id, phases, found === 'running');
     if (found === 'running') {
       await settlePhases(id, phases);
-      if (isIdle) await wake(id);
+      if (isStanding) await wake(id);
       return;
     }
     log.warn({ project_id: id, found }, 'the workflow of a project is not running although its record says so');
@@ -40,12 +41,26 @@ export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: 
     await store.pauseEnded(id, found);
   }
 
+  /** Ends what still works on a project that was abandoned: its workflow was killed before it could tell anybody. */
+  async function end(id: string, phases: CheckedProject['phases'], isRunning: boolean): Promise<void> {
+    const left: string[] = isRunning ? [projectWorkflowId(id)] : [];
+    for (const { slug, iteration } of phases) {
+      const workflowId = phaseWorkflowId(id, slug, iteration);
+      if ((await workflowState(temporal, workflowId)) === 'running') left.push(workflowId);
+    }
+    if (left.length === 0) return;
+    log.warn({ project_id: id, workflows: left }, 'workflows of an abandoned project are running, and are ended');
+    await store.askAgain(id);
+    if (isRunning) await temporal.client.workflow.getHandle(projectWorkflowId(id)).signal(recheckSignal);
+    else for (const workflowId of left) await temporal.client.workflow.getHandle(workflowId).cancel();
+  }
+
   /**
-   * An active project is at work, waits for somebody, or is about to end. One that does none of these no longer agrees
-   * with its record.
+   * An active project is at work, waits for somebody, or is about to end. One that does none of these, or that leaves
+   * undone what could begin, no longer agrees with its record.
    */
   async function wake(id: string): Promise<void> {
-    log.warn({ project_id: id }, 'an active project does nothing; its workflow is told to read its record again');
+    log.warn({ project_id: id }, 'an active project stands still; its workflow is told to read its record again');
     await temporal.client.workflow.getHandle(projectWorkflowId(id)).signal(recheckSignal);
   }
 

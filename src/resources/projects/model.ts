@@ -221,6 +221,8 @@ export type PhaseOpening =
   | { kind: 'opened'; steps: StepRef[] }
   /** The project is paused. The workflow asks again when it is told to go on. */
   | { kind: 'paused' }
+  /** A phase before it is to be done first, so this start ends; the project starts it anew then. */
+  | { kind: 'not_yet' }
   /** Another start of this phase, or the end of its project, has replaced this one. */
   | { kind: 'superseded' };
 
@@ -255,6 +257,10 @@ export type AttemptBeginning =
   /** The gate's configuration cannot be used, so the project was paused. */
   | { kind: 'misconfigured' }
   | { kind: 'paused' }
+  /** By the record it cannot begin now: what it needs was sent back, or it is done already. The workflow reads the record. */
+  | { kind: 'not_yet' }
+  /** Phases before its own are to be done first, so this start of its phase is over, as in `PhaseOpening`. */
+  | { kind: 'put_back' }
   | { kind: 'superseded' };
 
 /** How the work of an attempt ended, beside what the record says of it. */
@@ -266,12 +272,15 @@ export interface AttemptFault {
 
 export type AttemptOutcome =
   | { kind: 'succeeded' }
-  /** The step is pending again, and so are the steps in `reset`, whose input will change. */
-  | { kind: 'again'; reset: string[] }
   /**
-   * No attempt is left, or a person has to decide, and the project is paused. The steps in `reset` are pending again.
+   * The step is pending again, and so are the steps in `reset`, whose input will change. Those in `failed` are left to a
+   * person; earlier releases do not name them.
    */
-  | { kind: 'failed'; reset: string[] }
+  | { kind: 'again'; reset: string[]; failed?: string[] }
+  /**
+   * No attempt of the step is left, or a person has to decide, and the project is paused. Other steps are as in `again`.
+   */
+  | { kind: 'failed'; reset: string[]; failed?: string[] }
   | { kind: 'superseded' };
 
 export interface GateDecision {
@@ -286,14 +295,27 @@ export interface GateDecision {
   reset: string[];
 }
 
+/** A phase as it is recorded now, for its workflow; `superseded` as in `PhaseOpening`. */
+export type PhaseReading = { kind: 'current'; steps: StepRef[] } | { kind: 'superseded' };
+
 export type PhaseEnding =
   | { kind: 'ended'; status: TaskStatus; changes: PhaseChange[]; costUsd: string }
   /** The phase cannot end yet, because some step became pending in the meantime. */
   | { kind: 'more'; steps: StepRef[] }
   | { kind: 'superseded' };
 
-/** Which versions of earlier phases' artifacts an attempt was given, and whether they were stale then; by phase. */
-export type Consumed = Record<string, { version: number; isStale: boolean }>;
+/**
+ * Which versions of earlier phases' artifacts an attempt or a gate was shown, and whether they were stale then; by phase.
+ * The version is null for a phase that makes no artifact.
+ */
+export type Consumed = Record<string, { version: number | null; isStale: boolean }>;
+
+/** What a gate shows to those who answer it: artifacts of earlier phases, and work of the steps before it. */
+export interface Shown {
+  phases: Consumed;
+  /** By step: the number of its latest attempt, null where it has none, and 0 where it is to run. */
+  steps: Record<string, number | null>;
+}
 
 /** What a caller says in its own words. Workflows pass only the id under which the record keeps it. */
 export interface CommandTexts {

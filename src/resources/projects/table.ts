@@ -28,9 +28,11 @@ import {
   PROJECT_STATUSES,
   TASK_KINDS,
   TASK_STATUSES,
+  type Actor,
   type Cascade,
   type CommandTexts,
   type Consumed,
+  type Shown,
 } from './model.ts';
 
 export const projectStatus = pgEnum('project_status', PROJECT_STATUSES);
@@ -104,10 +106,11 @@ export const projects = pgTable(
     index('projects_unstarted')
       .on(t.customerId, t.startDueAt)
       .where(sql`${t.status} = 'planning' and ${t.startDueAt} is not null`),
-    // Housekeeping looks in each workspace for projects under way, those not asked about for longest first.
+    // Housekeeping looks in each workspace for projects under way, those not asked about for longest first, and for those
+    // that were abandoned since they were asked about.
     index('projects_under_way')
       .on(t.customerId, t.checkedAt)
-      .where(sql`${t.status} in ('planning', 'active')`),
+      .where(sql`${t.status} in ('planning', 'active') or ${t.checkedAt} < ${t.abandonedAt}`),
     check('projects_paused_for_a_reason', sql`(${t.pauseReason} is not null) = (${t.status} = 'paused')`),
     check('projects_abandoned_once', sql`(${t.abandonedAt} is not null) = (${t.status} = 'abandoned')`),
     check('projects_completed_has_an_end', sql`${t.status} <> 'completed' or ${t.completedAt} is not null`),
@@ -147,8 +150,12 @@ export const tasks = pgTable(
      * releases wrote `stale`.
      */
     onEnd: text('on_end').$type<'stale' | 'rerun'>(),
-    /** The slugs of phases whose changes leave this one as it is, since it last began anew. */
+    /** What earlier phases have by changes that leave this one as it is. It counts as consumed until it starts anew. */
+    sparedFor: jsonb('spared_for').$type<Consumed>().notNull().default({}),
+    /** The slugs of such phases, which earlier releases wrote. Nothing reads it. */
     spared: text('spared').array().notNull().default([]),
+    /** Who last changed what the phase has consumed, since it last started anew. */
+    outdatedBy: jsonb('outdated_by').$type<Actor>(),
     costBudgetUsd: usd('cost_budget_usd'),
     /** For an edit session: what was asked for, and how its changes cascade. */
     instruction: text('instruction'),
@@ -196,6 +203,10 @@ export const subtasks = pgTable(
     gateConfig: jsonb('gate_config').$type<Record<string, unknown>>(),
     /** For a gate: the decision and who made it, with comment and payload. */
     gateOutput: jsonb('gate_output').$type<Record<string, unknown>>(),
+    /** For a gate: what it showed when it opened and, once it is answered, what the answer was given to. */
+    consumed: jsonb('consumed').$type<Shown>(),
+    /** For a gate: who gave the latest answer. */
+    answeredBy: jsonb('answered_by').$type<Actor>(),
     /** What reviewers, testers and gates said of the latest output; the next attempt is told it. */
     feedback: text('feedback').array().notNull().default([]),
     /** The text that a retry by hand adds to the prompt. */
@@ -247,6 +258,8 @@ export const attempts = pgTable(
     customerId: text('customer_id').notNull(),
     attemptNumber: integer('attempt_number').notNull(),
     attemptReason: attemptReason('attempt_reason').notNull(),
+    /** Who asked for it by hand; null for an attempt that follows by itself. */
+    queuedBy: jsonb('queued_by').$type<Actor>(),
     status: attemptStatus('status').notNull().default('running'),
     /**
      * Names the dispatch, so that a repeated activity finds the attempt that it made. Null while the attempt is queued.

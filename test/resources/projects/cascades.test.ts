@@ -225,6 +225,36 @@ describe('while downstream is under way', () => {
   });
 });
 
+describe('an approval', () => {
+  // Guards against: an approval of version 1 that publishes version 2, in one phase or by a phase of gates alone.
+  test.each(['together', 'apart'] as const)('counts for what was approved alone (%s)', async (how) => {
+    const slug = `approved-${how}`;
+    const post = [agentStep('post')];
+    const gates = [gateStep('gate'), gateStep('hold')];
+    await makeTemplate(acme, slug, [
+      phaseSpec('draft', [agentStep('write')]),
+      ...(how === 'together'
+        ? [phaseSpec('publish', [...gates, ...post], { depends_on: ['draft'] })]
+        : [phaseSpec('publish', gates, { depends_on: ['draft'] })]),
+      phaseSpec('news', post, { depends_on: ['draft', 'publish'] }),
+    ]);
+    const id = await startProject(acme, slug);
+    const posted = how === 'together' ? 'publish' : 'news';
+    await (await untilGate(acme, id, 'publish', 'gate')).approve();
+    const hold = await untilGate(acme, id, 'publish', 'hold');
+    await retrigger(id, 'draft', { cascade: 'lazy' });
+    await eventually(async () => expect((await versionsOf(id))['draft']).toBe(2));
+    await hold.approve();
+    const again = await untilGate(acme, id, 'publish', 'gate');
+    expect(await attemptsAt(acme, id, posted, 'post')).toEqual([]);
+    await again.approve();
+    await (await untilGate(acme, id, 'publish', 'hold')).approve();
+    await untilProject(acme, id, 'completed');
+    const [attempt] = await attemptsAt(acme, id, posted, 'post');
+    expect(await contextOf(acme, present(attempt))).toContain('Upstream artifact: draft (version 2)');
+  });
+});
+
 describe('a revert', () => {
   const revert = (id: string, body: Record<string, unknown>) =>
     command(acme, id, 'phases/outline/revert-artifact', body);

@@ -57,7 +57,7 @@ export const PLACES: Record<string, Record<string, Shown>> = {
     'condition(() => resumes > before || isGranted() || graph.hasFailed())': ['pause', 'runStep'],
     'condition(isOver)': ALL_GATES,
     'condition(isOver, waitMs)': ALL_GATES,
-    'condition(() => isSuperseded || broken !== undefined || isIdle() || graph.ready().length > 0)': ALL_GATES,
+    'condition(() => hasNews() || isIdle() || graph.ready().length > 0)': ALL_GATES,
     'condition(isIdle)': ENDING,
     'condition(() => graph.inFlight.size === 0)': ENDING,
   },
@@ -72,6 +72,10 @@ export const PLACES: Record<string, Record<string, Shown>> = {
     'condition(state.isSettled)': IN_PASSING,
     'condition(() => state.updates > 0, FOR_ITS_COMMAND)': 'for half a minute, and ends where it was for nothing',
     'condition(() => state.hasNews || isFull(state))': ALL_GATES,
+  },
+  'shared/brake.ts': {
+    'condition(hasNews, Math.min(FIRST_MS * 2 ** (turns - 2), LONGEST_MS))':
+      'until what is waited for has come, five minutes at a time: nothing in the record waits for this workflow',
   },
   'shared/patience.ts': {
     'sleep(later.waitMs)': ['place'],

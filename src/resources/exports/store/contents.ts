@@ -89,17 +89,17 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   },
   tasks: {
     columns:
-      'id project_id position phase_slug title task_kind status depends_on cascade_on_upstream_change artifact_schema_slug artifact_json_schema artifact_step_slug iteration next_reason addenda on_end spared cost_budget_usd instruction cascade_mode created_at started_at completed_at',
+      'id project_id position phase_slug title task_kind status depends_on cascade_on_upstream_change artifact_schema_slug artifact_json_schema artifact_step_slug iteration next_reason addenda on_end spared spared_for outdated_by cost_budget_usd instruction cascade_mode created_at started_at completed_at',
     without: TENANT,
   },
   subtasks: {
     columns:
-      'id project_id task_id position step_slug title kind role status assignee instructions tools skills depends_on output_schema max_attempts timeout_s gate_kind gate_config gate_output feedback addendum next_reason attempts_used crashes expiries is_outcome_unknown error created_at started_at completed_at',
+      'id project_id task_id position step_slug title kind role status assignee instructions tools skills depends_on output_schema max_attempts timeout_s gate_kind gate_config gate_output consumed answered_by feedback addendum next_reason attempts_used crashes expiries is_outcome_unknown error created_at started_at completed_at',
     without: TENANT,
   },
   attempts: {
     columns:
-      'id project_id task_id subtask_id attempt_number attempt_reason status dispatch_key output output_validated error is_crashed cost_usd child_run_id consumed created_at started_at completed_at',
+      'id project_id task_id subtask_id attempt_number attempt_reason queued_by status dispatch_key output output_validated error is_crashed cost_usd child_run_id consumed created_at started_at completed_at',
     without: TENANT,
   },
   artifacts: {

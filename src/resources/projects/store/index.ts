@@ -4,7 +4,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import { keepCommandTexts } from './command-texts.ts';
 import { delegateGate } from './commands/delegate-gate.ts';
 import { createProject, updateProject, withdrawProject } from './create.ts';
-import { loadChecked, loadUnstarted, noteStarted, pauseEnded, takeUnchecked, takeUnstarted } from './lost.ts';
+import { askAgain, loadChecked, loadUnstarted, noteStarted, pauseEnded, takeUnchecked, takeUnstarted } from './lost.ts';
 import * as queries from './queries.ts';
 import { remindOfWait } from './waits.ts';
 
@@ -18,6 +18,7 @@ const QUERIES = {
   noteStarted,
   takeUnchecked,
   loadChecked,
+  askAgain,
   pauseEnded,
   delegateGate,
   remindOfWait,

@@ -8,10 +8,14 @@ import { runCommand } from './commands/command.ts';
 
 export interface CheckedProject {
   id: string;
-  /** The phases that are in the hands of a workflow of their own. */
+  /** The phases that are in the hands of a workflow of their own; of an abandoned project, that once were. */
   phases: { slug: string; taskId: string; iteration: number }[];
-  /** Says that the project is active, and that for a minute no step has run, waited for an answer or ended. */
-  isIdle: boolean;
+  /**
+   * Says that the project is active, and that for a minute no step has run, waited for an answer or ended; or that
+   * something could begin or end which nobody has begun or ended.
+   */
+  isStanding: boolean;
+  isAbandoned: boolean;
 }
 
 const UNSTARTED: Queue = {
@@ -33,11 +37,20 @@ export const noteStarted = (db: Database, ids: readonly string[]) =>
     update projects set start_due_at = null
     where id = any(${sql.param([...ids])}::text[]) and status = 'planning' and start_due_at is not null`);
 
+const DONE = sql`('succeeded', 'skipped', 'stale')`;
+
+/** Asks about a project again in the next round. */
+export const askAgain = (db: Database, id: string) =>
+  db.rows(
+    sql`update projects set checked_at = abandoned_at - interval '1 ms' where id = ${id} and status = 'abandoned'`,
+  );
+
 const underWay = (olderThanMs: number): Queue => ({
   table: 'projects',
   at: 'checked_at',
   lateMs: olderThanMs,
-  open: sql`status in ('planning', 'active')`,
+  // An abandoned project is asked about once more: its workflow may not know.
+  open: sql`(status in ('planning', 'active') or checked_at < abandoned_at)`,
 });
 
 /**
@@ -50,14 +63,26 @@ export const loadChecked = (db: Database, ids: readonly string[]) =>
   db.rows<CheckedProject>(sql`
     select p.id, (
       select coalesce(jsonb_agg(jsonb_build_object('slug', t.phase_slug, 'taskId', t.id, 'iteration', t.iteration)), '[]')
-      from tasks t where t.project_id = p.id and t.status in ('running', 'blocked', 'review')) as phases,
-      p.status = 'active' and not exists (
+      from tasks t where t.project_id = p.id
+        and case when p.status = 'abandoned' then t.iteration > 0 else t.status in ('running', 'blocked', 'review') end) as phases,
+      p.status = 'abandoned' as "isAbandoned",
+      p.status = 'active' and (exists (
+        select 1 from tasks t where t.project_id = p.id and (
+          (t.status = 'pending' and not exists (
+            select 1 from tasks u where u.project_id = p.id and u.phase_slug = any(t.depends_on) and u.status not in ${DONE}))
+          or (t.status in ('running', 'blocked', 'review') and (
+            not exists (select 1 from subtasks s where s.task_id = t.id and s.status not in ${DONE})
+            or (not exists (select 1 from subtasks s where s.task_id = t.id and s.status = 'failed') and exists (
+              select 1 from subtasks s where s.task_id = t.id and s.status = 'pending' and not exists (
+                select 1 from subtasks u where u.task_id = t.id and u.step_slug = any(s.depends_on) and u.status not in ${DONE})))))
+        )
+      ) or not exists (
         select 1 from attempts a where a.project_id = p.id and a.status = 'running'
       ) and not exists (
         select 1 from subtasks s where s.project_id = p.id and s.status = 'blocked'
       ) and not exists (
         select 1 from project_events e where e.project_id = p.id and e.ts > now() - interval '1 minute'
-      ) as "isIdle"
+      )) as "isStanding"
     from projects p where p.id = any(${sql.param([...ids])}::text[])`);
 
 /** Measures what housekeeping of projects has yet to do, by chore. */

@@ -61,11 +61,13 @@ export async function noteProjectEvents(
  * @param project may be a part of that statement too, `of_project`, which has an `id` and a `customer_id`; without a row
  * of it there is no event
  * @param about is a JSON object, for what only the statement knows
+ * @param person gives the name of the person who caused them, where only the statement knows it
  */
 export function insertEvents(
   project: ProjectRef | SQL,
   events: readonly NewProjectEvent[],
   about: SQL = sql`'{}'::jsonb`,
+  person: SQL = sql`null::text`,
 ): SQL {
   const rows = events.map(({ topic, taskId, subtaskId, attemptNumber, level, actor = SYSTEM, payload = {} }) => ({
     topic,
@@ -85,7 +87,8 @@ export function insertEvents(
     insert into project_events (project_id, customer_id, task_id, subtask_id, attempt_number, level, category, topic,
       actor_kind, actor_id, payload, trace_id)
     select ${ids}, e."taskId", e."subtaskId", e."attemptNumber", e.level::event_level,
-      e.category::event_category, e.topic, e."actorKind", e."actorId", e.payload || ${about},
+      e.category::event_category, e.topic, case when ${person} is null then e."actorKind" else 'human' end, coalesce(${person}, e."actorId"),
+      e.payload || ${about},
       ${traceUuid()}::uuid
     from ${from} jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e("taskId" uuid, "subtaskId" uuid, "attemptNumber" int,
       level text, category text, topic text, "actorKind" text, "actorId" text, payload jsonb)`;

@@ -190,7 +190,7 @@ test('enactPlan applies the actions', async () => {
   expect(events.map(({ topic }) => topic)).toEqual([
     ...['artifact_set_manually', 'task_stale', 'phase_retriggered', 'task_stale', 'phase_retriggered'],
   ]);
-  expect(events[0]).toMatchObject({ actor_kind: 'action', payload: { phase_slug: 'b', version: 2 } });
+  expect(events[0]).toMatchObject({ actor_kind: 'human', payload: { phase_slug: 'b', version: 2 } });
   const before = await recordOf(db, made.id);
   expect(await commands.enactPlan(db, ref)).toEqual(enacted);
   expect(await recordOf(db, made.id)).toEqual(before);

@@ -12,6 +12,7 @@ import {
   type StepFixture,
 } from '../../../support/fixtures/projects-store.ts';
 import { answer, by, db, project, useAcme } from './acme.ts';
+import { present } from '../../../../src/platform/core/present.ts';
 
 useAcme();
 
@@ -45,7 +46,7 @@ async function judged(...steps: StepFixture[]) {
   return {
     made,
     async rejects(slug: string, feedback: string) {
-      const attemptId = attempts.get(slug)!;
+      const attemptId = present(attempts.get(slug));
       await engine.saveActionOutput(attemptId, { decision: 'rejected', feedback });
       await engine.settleAndGoOn(ref, { attemptId, next: [], isLast: false }, effectOf);
     },

@@ -3,11 +3,8 @@
  * phases had then, against those that they have now, whatever failed, was retried or was retriggered in between.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sql } from 'drizzle-orm';
 import { first, last } from '../../../../src/platform/core/present.ts';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
-import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,
@@ -17,22 +14,18 @@ import {
   type InsertedProject,
 } from '../../../support/fixtures/projects-store.ts';
 import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
+import { createDriver } from './driver.ts';
 
 let database: TestDatabase;
 let db: TestDatabase['db'];
-let engine: ProjectEngine;
+let driver: ReturnType<typeof createDriver>;
 beforeAll(async () => {
   database = await openTestDatabase();
   db = database.db;
-  engine = createProjectEngine(db);
+  driver = createDriver(db);
   await makeWorkspace(db, 'acc_acme');
 });
 afterAll(() => database?.close());
-
-const ann = { kind: 'human', id: 'ann@acme.example' } as const;
-let given = 0;
-const by = () => ({ actor: ann, commandId: `command-${(given += 1)}` });
-const effectOf = () => 'idempotent' as const;
 
 /** a, then b of two steps, then c; each makes an artifact. */
 const pipeline = () =>
@@ -45,60 +38,21 @@ const pipeline = () =>
     ],
   });
 
-let keys = 0;
-const refOf = async (made: InsertedProject, slug: string) => ({
-  projectId: made.id,
-  taskId: made.taskId(slug),
-  iteration: (await taskOf(db, made, slug)).iteration,
-});
-/** A start of the phase; its first step begins. */
-async function open(made: InsertedProject, slug: string): Promise<void> {
-  const { iteration, ...ref } = await refOf(made, slug);
-  const opened = await engine.openAndBegin(
-    { ...ref, iteration: iteration + 1 },
-    { granted: null, key: `k${(keys += 1)}` },
-    effectOf,
-  );
-  expect(opened.kind).toBe('opened');
-}
-/** The step begins, unless it has. */
-async function begin(made: InsertedProject, path: string): Promise<void> {
-  const [slug] = path.split('/') as [string];
-  const dispatch = { ...(await refOf(made, slug)), subtaskId: made.stepId(path), key: `k${(keys += 1)}` };
-  await engine.beginAttempt({ ...dispatch, granted: false }, effectOf);
-}
 /** Whether the end of a phase is decided in the statement that ends its last step. */
 let isTogether = false;
-/** The latest attempt of the step ends; with it the phase, if nothing of it is left. */
-async function end(made: InsertedProject, path: string, how: 'succeeded' | 'failed' = 'succeeded'): Promise<void> {
-  const [slug] = path.split('/') as [string];
-  const { id: attemptId, childRunId } = last(await attemptsOf(db, made, path));
-  await db.rows(sql`
-    update runs set status = ${how}::run_status, output = to_jsonb('text'::text), completed_at = now(), started_at = now(),
-      error = ${how === 'failed' ? 'tool_failed: no' : null}
-    where id = ${childRunId}`);
-  if (how === 'failed') await db.rows(sql`update subtasks set attempts_used = 9 where id = ${made.stepId(path)}::uuid`);
-  const ref = await refOf(made, slug);
-  await engine.settleAndGoOn(ref, { attemptId, next: [], isLast: isTogether }, effectOf);
-  await engine.closePhase(ref);
-}
-async function run(made: InsertedProject, slug: string, steps = ['write']): Promise<void> {
-  await open(made, slug);
-  for (const step of steps) {
-    await begin(made, `${slug}/${step}`);
-    await end(made, `${slug}/${step}`);
-  }
-}
+const open = (made: InsertedProject, slug: string) => driver.open(made, slug);
+const begin = (made: InsertedProject, path: string) => driver.begin(made, path);
+const end = (made: InsertedProject, path: string, how: 'succeeded' | 'failed' = 'succeeded') =>
+  driver.end(made, path, how, isTogether);
+const run = (made: InsertedProject, slug: string, steps = ['write']) => driver.run(made, slug, steps, isTogether);
 const phasesOf = async (made: InsertedProject) => {
   const { a, b, c } = await statusesOf(db, made.id);
   return { a, b, c };
 };
 const retrigger = (made: InsertedProject, phaseSlug: string, cascade: Cascade) =>
-  commands.retriggerPhase(db, { projectId: made.id, phaseSlug, addendum: null, cascade, ...by() });
-const retry = (made: InsertedProject, path: string) =>
-  commands.retrySubtask(db, { projectId: made.id, subtaskId: made.stepId(path), addendum: null, ...by() });
-const activate = (made: InsertedProject) =>
-  db.rows(sql`update projects set status = 'active', pause_reason = null where id = ${made.id}`);
+  driver.retrigger(made, phaseSlug, cascade);
+const retry = (made: InsertedProject, path: string) => driver.retry(made, path);
+const activate = (made: InsertedProject) => driver.activate(made);
 
 // Guards: it makes no difference whether the end of a phase is decided by itself or with its last step.
 describe.each([
@@ -196,9 +150,9 @@ describe.each([
     await begin(made, 'b/write');
     await end(made, 'b/write');
     expect(await phasesOf(made)).toEqual({ a: 'succeeded', b: 'succeeded', c: 'pending' });
-    expect((await taskOf(db, made, 'b')).spared).toEqual(['a']);
+    expect((await taskOf(db, made, 'b')).sparedFor).toEqual({ a: { version: 2, isStale: false } });
     await retrigger(made, 'b', 'none');
-    expect((await taskOf(db, made, 'b')).spared).toEqual([]);
+    expect((await taskOf(db, made, 'b')).sparedFor).toEqual({});
   });
 
   // Guards: a phase that ran on an input that was already stale stays up to date; only what became stale later counts.
@@ -211,5 +165,60 @@ describe.each([
     expect((await phasesOf(made)).b).toBe('stale');
     await run(made, 'c');
     expect(await phasesOf(made)).toEqual({ a: 'succeeded', b: 'stale', c: 'succeeded' });
+  });
+
+  // Guards against: one `none` that made a phase immune to every later change, until it began anew.
+  test.each([
+    ['lazy', 'stale'],
+    ['strict', 'pending'],
+  ] as const)('a phase that was spared follows a later change (%s)', async (cascade, expected) => {
+    const made = await pipeline();
+    await run(made, 'a');
+    await open(made, 'b');
+    await retrigger(made, 'a', 'none');
+    await run(made, 'a');
+    await retrigger(made, 'a', cascade);
+    await run(made, 'a');
+    await end(made, 'b/plan');
+    await begin(made, 'b/write');
+    await end(made, 'b/write');
+    expect((await phasesOf(made)).b).toBe(expected);
+  });
+
+  // Guards: `none` spares from its own change alone, not from one before it; and a second one spares as the first.
+  test.each([
+    [['none', 'none'], 'succeeded'],
+    [['lazy', 'none'], 'stale'],
+    [['strict', 'none'], 'pending'],
+    [['none', 'lazy', 'none'], 'stale'],
+  ] as const)('the changes %j of what a phase under way consumed', async (cascades, expected) => {
+    const made = await pipeline();
+    await run(made, 'a');
+    await open(made, 'b');
+    for (const cascade of cascades) {
+      await retrigger(made, 'a', cascade);
+      await run(made, 'a');
+    }
+    await end(made, 'b/plan');
+    await begin(made, 'b/write');
+    await end(made, 'b/write');
+    expect((await phasesOf(made)).b).toBe(expected);
+  });
+
+  // Guards: the phase is spared by the very change, whether that has made its version yet or not.
+  test.each([
+    ['none', 'succeeded'],
+    ['lazy', 'stale'],
+  ] as const)('a change that is not yet made when the phase ends (%s)', async (cascade, expected) => {
+    const made = await pipeline();
+    await run(made, 'a');
+    await open(made, 'b');
+    await end(made, 'b/plan');
+    await begin(made, 'b/write');
+    await retrigger(made, 'a', 'none');
+    await run(made, 'a');
+    await retrigger(made, 'a', cascade);
+    await end(made, 'b/write');
+    expect((await phasesOf(made)).b).toBe(expected);
   });
 });

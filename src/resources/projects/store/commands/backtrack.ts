@@ -3,20 +3,23 @@ import { sql } from 'drizzle-orm';
 import type { RetriggerResult } from '../../../../../workflows/project/messages.ts';
 import { first } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
+import { sparedWith, whenRunAgain, whenStale, type Provenance, type Upstream } from '../../freshness.ts';
+import { PROVENANCE, VERSIONS } from '../engine/consumed.ts';
 import { planCascade, type CascadePhase, type CascadePlan } from '../../cascade.ts';
 import { isInFlight, type Actor, type AttemptReason, type Cascade, type PhaseChange } from '../../model.ts';
 import { noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
 import { skipSteps } from './steps.ts';
 
-export interface Phase extends CascadePhase {
+export interface Phase extends CascadePhase, Upstream, Provenance {
   taskId: string;
 }
 
 /** @returns the phases in pipeline order, without edit sessions, which make nothing that others consume */
 export const listPhases = (db: Database, projectId: string): Promise<Phase[]> =>
   db.rows<Phase>(sql`
-    select id as "taskId", phase_slug as slug, depends_on as "dependsOn", status, cascade_on_upstream_change as mode
-    from tasks where project_id = ${projectId} and task_kind = 'regular' order by position`);
+    select t.id as "taskId", t.phase_slug as slug, t.depends_on as "dependsOn", t.status,
+      t.cascade_on_upstream_change as mode, ${VERSIONS}, ${PROVENANCE}
+    from tasks t where t.project_id = ${projectId} and t.task_kind = 'regular' order by t.position`);
 
 export interface Retrigger {
   phases: readonly Phase[];
@@ -45,15 +48,26 @@ export async function retrigger(
   await startAnew(db, project, [phase.taskId], { reason, addendum, actor });
   const payload = { phase_slug: phase.slug, addendum: addendum !== null, ...result };
   await noteProjectEvents(db, project, [{ topic: 'phase_retriggered', taskId: phase.taskId, actor, payload }]);
-  const { changes } = await cascadeFrom(db, project, { phases, changed: phase.slug, cascade, actor });
+  const change = { phases, changed: phase.slug, version: phase.nextVersion, cascade, actor };
+  const { changes } = await cascadeFrom(db, project, change);
   return { ...result, changes: [{ slug: phase.slug, status: 'pending' }, ...changes] };
+}
+
+interface Change {
+  /** As they were before the change. */
+  phases: readonly Phase[];
+  changed: string;
+  /** The version that the changed phase has now, or is about to make. */
+  version: number | null;
+  cascade: Cascade;
+  actor: Actor;
 }
 
 /** Applies the plan of `planCascade` to the phases downstream. */
 export async function cascadeFrom(
   db: Database,
   project: LockedProject,
-  { phases, changed, cascade, actor }: { phases: readonly Phase[]; changed: string; cascade: Cascade; actor: Actor },
+  { phases, changed, version, cascade, actor }: Change,
 ): Promise<{ plan: CascadePlan; changes: PhaseChange[] }> {
   const plan = planCascade(phases, changed, cascade);
   const among = (slugs: readonly string[]) => phases.filter(({ slug }) => slugs.includes(slug));
@@ -61,12 +75,20 @@ export async function cascadeFrom(
   const ended = among(plan.rerun).filter(({ status }) => !isInFlight(status));
   await db.rows(sql`
     update tasks set status = 'stale' where id = any(${sql.param(idsOf(stale))}::uuid[])`);
+  const touched = among([...plan.reached, ...plan.skipped]).filter(({ slug }) => slug !== changed);
+  await db.rows(sql`
+    update tasks set outdated_by = ${JSON.stringify(actor)}::jsonb where id = any(${sql.param(idsOf(touched))}::uuid[])`);
   await startAnew(db, project, idsOf(ended), { reason: 'cascade_retrigger', addendum: null, actor });
   // Phases under way finish with the versions with which they began. Whether those are outdated is decided when they
   // end.
   const underWay = among(plan.rerun).filter(({ status }) => isInFlight(status));
   await db.rows(sql`update tasks set on_end = 'rerun' where id = any(${sql.param(idsOf(underWay))}::uuid[])`);
-  await spare(db, among(plan.skipped), plan.reached);
+  const has = new Map([
+    ...among(plan.rerun).map((phase) => [phase.slug, whenRunAgain(phase)] as const),
+    ...among(plan.markStale).map((phase) => [phase.slug, whenStale(phase)] as const),
+    [changed, { version, isStale: false }] as const,
+  ]);
+  for (const phase of among(plan.skipped)) await spare(db, phase, has);
   const events: NewProjectEvent[] = stale.map(({ taskId, slug }) => ({
     topic: 'task_stale',
     taskId,
@@ -86,12 +108,10 @@ export async function cascadeFrom(
   };
 }
 
-/** These phases stay as they are, whatever becomes of those before them. */
-const spare = (db: Database, phases: readonly Phase[], reached: readonly string[]) =>
+/** The phase stays as it is, whatever these changes make of those before it. */
+const spare = (db: Database, phase: Phase, has: Parameters<typeof sparedWith>[1]) =>
   db.rows(sql`
-    update tasks t set spared = array(
-      select unnest(t.spared) union select unnest(t.depends_on) intersect select unnest(${sql.param([...reached])}::text[]))
-    where t.id = any(${sql.param(idsOf(phases))}::uuid[])`);
+    update tasks set spared_for = ${JSON.stringify(sparedWith(phase, has))}::jsonb where id = ${phase.taskId}::uuid`);
 
 const idsOf = (phases: readonly Phase[]): string[] => phases.map(({ taskId }) => taskId);
 
@@ -110,7 +130,8 @@ export async function startAnew(
     with unknown as (
       select id, task_id from subtasks where task_id = any(${ids}) and is_outcome_unknown
     ), task as (
-      update tasks set status = 'pending', next_reason = ${reason}::attempt_reason, completed_at = null, on_end = null, spared = '{}',
+      update tasks set status = 'pending', next_reason = ${reason}::attempt_reason, completed_at = null, on_end = null,
+        spared_for = '{}', outdated_by = null,
         addenda = case when ${addendum}::text is null then addenda else addenda || ${addendum}::text end
       where id = any(${ids})
     ), step as (

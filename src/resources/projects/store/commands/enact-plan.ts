@@ -41,14 +41,14 @@ export const enactPlan = (
     if (!session?.plan || session.iteration !== iteration || !isInFlight(session.status)) {
       return { output: { applied: [], not_applied: [] }, changes: [] };
     }
-    const { plan, cascade, approvedAt } = session;
+    const { plan, cascade, approvedAt, approvedBy: actor } = session;
     // The id makes this happen once for each approval, whichever attempt of the step carries it out.
     return runCommand(db, { projectId, commandId: `enact:${subtaskId}:${approvedAt}` }, async (project) => {
       const output: EnactReport = { applied: [], not_applied: [] };
       const changes: PhaseChange[] = [];
       for (const action of plan.actions) {
         const ref: ActionRef = { kind: action.kind, phase_slug: action.phase_slug };
-        const outcome = await apply(db, project, { subtaskId, cascade, actor: ENACTOR }, action);
+        const outcome = await apply(db, project, { subtaskId, cascade, actor }, action);
         if (typeof outcome === 'string') {
           output.not_applied.push({ action: ref, reason: outcome });
         } else {
@@ -59,8 +59,6 @@ export const enactPlan = (
       return { output, changes: compact(changes) };
     });
   });
-
-const ENACTOR: Actor = { kind: 'action', id: ENACT_ACTION };
 
 async function apply(db: Database, project: LockedProject, by: Enactment, action: EditAction): Promise<Applied> {
   // The phases are read anew for each action, because the one before may have changed them.
@@ -102,6 +100,8 @@ interface Session {
   iteration: number;
   cascade: Cascade;
   approvedAt: string;
+  /** Causes all that the plan changes: they sent the plan, or took the planner's for theirs. */
+  approvedBy: Actor;
   /** The plan that a person sent instead, otherwise the planner's; null where it was not approved. */
   plan: EditPlan | null;
 }
@@ -109,6 +109,8 @@ interface Session {
 async function findSession(db: Database, projectId: string, taskId: string): Promise<Session | undefined> {
   const [session] = await db.rows<Session>(sql`
     select t.status, t.iteration, t.cascade_mode as cascade, gate.gate_output ->> 'decided_at' as "approvedAt",
+      -- An answer of an earlier release has a name alone.
+      coalesce(gate.answered_by, jsonb_build_object('kind', 'human', 'id', gate.gate_output ->> 'decided_by')) as "approvedBy",
       case when gate.gate_output ->> 'decision' = 'approved' then coalesce(gate.gate_output -> 'revised_plan', (
         select a.output from attempts a join subtasks planner on planner.id = a.subtask_id
         where planner.task_id = t.id and planner.step_slug = 'planner' and a.status = 'succeeded'

@@ -14,6 +14,7 @@ import {
   type TaskStatus,
   type Way,
 } from '../../model.ts';
+import { shownBy } from '../engine/consumed.ts';
 import { setTaskStatus, updateTaskStatus } from '../engine/open.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { settleWait } from '../waits.ts';
@@ -119,8 +120,8 @@ export async function settleGate(
     with answered as (
       ${settleWait(gate.id, project, { answer: answerIn(gate, output), by: decidedBy, via, comment })}
     ), gate as (
-      update subtasks set status = ${effect === 'fail' ? 'failed' : 'succeeded'}::task_status, completed_at = now(),
-        error = ${error}, expiries = ${isGivenUp ? 0 : expiries}, gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
+      update subtasks s set status = ${effect === 'fail' ? 'failed' : 'succeeded'}::task_status, completed_at = now(),
+        consumed = ${shownBy(sql`s`)}, answered_by = ${JSON.stringify(actor)}::jsonb, error = ${error}, expiries = ${isGivenUp ? 0 : expiries}, gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
       where id = ${gate.id}::uuid and status = 'blocked'
     )${isPass ? sql`, task as (${setTaskStatus(gate.taskId, { subtaskId: gate.id, to: 'succeeded' })})` : sql``}
     ${insertEvents(project, [{ topic: 'gate_resolved', ...about, payload: told }])}`);

@@ -95,7 +95,8 @@ async function discard(
   const isCause = await hasStopped(db, project, taskId);
   const output = { decision: 'rejected', plan_decision: 'rejected', decided_by: decidedBy, comment, payload: null };
   await db.rows(sql`
-    update subtasks set gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
+    update subtasks set gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb,
+      answered_by = ${JSON.stringify(actor)}::jsonb
     where id = ${gateId}::uuid`);
   await skipSteps(db, project, taskId, { actor, reason: 'the edit session was rejected' });
   await db.rows(sql`

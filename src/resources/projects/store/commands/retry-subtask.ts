@@ -68,7 +68,7 @@ async function retryStep(
       update subtasks set status = 'pending', attempts_used = 0, crashes = 0, is_outcome_unknown = false, error = null,
         addendum = ${addendum}, next_reason = ${reason}::attempt_reason, gate_output = null, completed_at = null
       where id = ${subtaskId}::uuid`);
-  const attemptNumber = step.kind === 'gate' ? null : await queueAttempt(db, subtaskId, reason);
+  const attemptNumber = step.kind === 'gate' ? null : await queueAttempt(db, subtaskId, reason, actor);
   const steps = await listSteps(db, step.taskId);
   const reset = await resetSteps(db, downstreamOf(steps, step.slug), reason);
   const inFlight = isInFlight(step.taskStatus);
@@ -115,13 +115,13 @@ async function findStep(db: Database, projectId: string, subtaskId: string) {
 }
 
 /** @returns the number of the attempt */
-async function queueAttempt(db: Database, subtaskId: string, reason: AttemptReason): Promise<number> {
+async function queueAttempt(db: Database, subtaskId: string, reason: AttemptReason, actor: Actor): Promise<number> {
   const { n } = first(
     await db.rows<{ n: number }>(sql`
-    insert into attempts (id, project_id, task_id, subtask_id, customer_id, attempt_number, attempt_reason, status)
+    insert into attempts (id, project_id, task_id, subtask_id, customer_id, attempt_number, attempt_reason, queued_by, status)
     select ${newUuid()}::uuid, s.project_id, s.task_id, s.id, s.customer_id,
       (select coalesce(max(attempt_number), 0) + 1 from attempts where subtask_id = s.id),
-      ${reason}::attempt_reason, 'pending'
+      ${reason}::attempt_reason, ${JSON.stringify(actor)}::jsonb, 'pending'
     from subtasks s where s.id = ${subtaskId}::uuid
     returning attempt_number as n`),
   );

@@ -54,7 +54,7 @@ export const revertArtifact = (
     const settled = await settleByHand(db, project, phase, actor);
     // A phase that consumed the version which stays current has nothing new to consume.
     const { plan, changes } = before
-      ? await cascadeFrom(db, project, { phases, changed: phaseSlug, cascade, actor })
+      ? await cascadeFrom(db, project, { phases, changed: phaseSlug, version: targetVersion, cascade, actor })
       : { plan: { affected: [], markStale: [], rerun: [] }, changes: [] };
     return {
       artifactId: target.id,

@@ -37,7 +37,7 @@ export async function setArtifact(
   const about = { taskId, subtaskId, actor, payload: { phase_slug: slug, ...told } };
   await noteProjectEvents(db, project, [{ topic: 'artifact_set_manually', ...about }]);
   const settled = await settleByHand(db, project, phase, actor);
-  const { plan, changes } = await cascadeFrom(db, project, { phases, changed: slug, cascade, actor });
+  const { plan, changes } = await cascadeFrom(db, project, { phases, changed: slug, version, cascade, actor });
   return {
     told: { ...told, marked_stale: plan.markStale, auto_retriggered: plan.rerun },
     changes: [...settled, ...changes],

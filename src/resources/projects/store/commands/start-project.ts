@@ -17,14 +17,15 @@ export async function startProject(
     db.rows<{ status: ProjectStatus }>(sql`
       with started as (
         update projects set status = 'active', started_at = now() where id = ${projectId} and status = 'planning'
-        returning id, customer_id, status
-      ), told as (${insertEvents(sql`started`, [{ topic: 'project_started' }])})
+        returning id, customer_id, status, started_by
+      ), told as (${insertEvents(sql`started`, [{ topic: 'project_started' }], undefined, sql`of_project.started_by`)})
       select status from started`),
   );
   return (
     started ??
     runCommand(db, { projectId }, async (project) => {
-      if (project.status === 'planning') await activate(db, project, SYSTEM, {});
+      const { startedBy: id } = project;
+      if (project.status === 'planning') await activate(db, project, id === null ? SYSTEM : { kind: 'human', id }, {});
       return { status: project.status };
     })
   );

@@ -3,6 +3,7 @@
  * last step together with the end of the phase: one transaction and one activity of the phase's workflow instead of
  * two.
  */
+import { isOneOf } from '../../../../platform/core/one-of.ts';
 import { itemAt } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import {
@@ -23,10 +24,14 @@ import { openPhase } from './open.ts';
 import { settleAttempt } from './settle.ts';
 import type { StepRow } from './step-row.ts';
 
+const UNBEGUN = ['paused', 'not_yet', 'put_back', 'superseded'] as const;
+
+const hasBegun = (beginning: AttemptBeginning): beginning is Begun['beginning'] => !isOneOf(UNBEGUN, beginning.kind);
+
 /** A step that has begun. The workflow itself asks for those that could not begin. */
 export interface Begun {
   subtaskId: string;
-  beginning: Exclude<AttemptBeginning, { kind: 'paused' | 'superseded' }>;
+  beginning: Exclude<AttemptBeginning, { kind: (typeof UNBEGUN)[number] }>;
 }
 
 /** @param steps are the rows of those that are to begin */
@@ -42,7 +47,7 @@ async function beginAll(
     const step = steps.find((each) => each.subtaskId === subtaskId);
     const dispatch = { ...ref, subtaskId, key, granted: subtaskId === granted };
     const beginning = await beginStep(db, project, step, dispatch, effectOf);
-    if (beginning.kind !== 'paused' && beginning.kind !== 'superseded') begun.push({ subtaskId, beginning });
+    if (hasBegun(beginning)) begun.push({ subtaskId, beginning });
   }
   return begun;
 }

@@ -1,7 +1,8 @@
 /**
  * Records how a step begins. The write has conditions: the project is active (or this one step was granted), this start
- * of the phase is the latest, and the step is pending. Pausing therefore needs no agreement: from the moment the
- * project's row says so, nothing more begins.
+ * of the phase is the latest, the step is pending, and every step that it depends on is done. They are read under the
+ * project's lock, whatever the workflow believed when it asked. Pausing therefore needs no agreement: from the moment
+ * the project's row says so, nothing more begins. Neither does sending work back.
  */
 import { capsOfCaller } from '../../../cost/caps/model.ts';
 import { sql, type SQL } from 'drizzle-orm';
@@ -9,11 +10,20 @@ import { newRunId, newUuid } from '../../../../platform/core/ids.ts';
 import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { stepRunCtes } from '../../../runs/store/accept.ts';
-import type { AttemptBeginning, AttemptReason, Consumed, EffectOf, PhaseRef } from '../../model.ts';
+import {
+  SYSTEM,
+  type AttemptBeginning,
+  type AttemptReason,
+  type Consumed,
+  type EffectOf,
+  type PhaseRef,
+} from '../../model.ts';
 import { stepPrompt, type StepContext } from '../../prompt.ts';
 import { insertEvents, lockProject, type LockedProject, type NewProjectEvent } from '../record.ts';
 import type { AttemptedKind } from '../../../templates/model.ts';
 import { ATTEMPT_KINDS } from './attempt-kinds.ts';
+import { holdBehindGates } from './approvals.ts';
+import { APPROVALS_BEFORE, GATES_BEFORE } from './consumed.ts';
 import { openGate } from './gates.ts';
 import { isOvertaken, setTaskStatus } from './open.ts';
 import type { StepRow } from './step-row.ts';
@@ -63,8 +73,13 @@ export async function beginStep(
   }
   const { kind } = step;
   if (kind === 'gate' && step.status === 'blocked') return openGate(db, project, step);
-  if (!step.begun && step.status !== 'pending') return { kind: 'superseded' };
-  if (!step.begun && project.status === 'paused' && !request.granted) return { kind: 'paused' };
+  if (!step.begun) {
+    if (step.status !== 'pending') return { kind: 'not_yet' };
+    if (project.status === 'paused' && !request.granted) return { kind: 'paused' };
+    if (!step.isReady) return { kind: 'not_yet' };
+    const held = await holdBehindGates(db, project, step);
+    if (held) return held;
+  }
   if (kind === 'gate') return openGate(db, project, step);
   const ids = step.begun ?? (await insertAttempt(db, project, { ...step, kind }, request.key));
   const timeoutMs = step.timeoutS === null ? null : step.timeoutS * 1_000;
@@ -102,7 +117,7 @@ async function insertAttempt(db: Database, project: LockedProject, step: Attempt
   const payload = { phase_slug: step.phaseSlug, step_slug: step.stepSlug, role: step.role, reason };
   const about = { taskId, subtaskId, attemptNumber };
   const events: NewProjectEvent[] = [
-    ...(queued ? [{ topic: 'subtask_retry_triggered' as const, ...about, payload }] : []),
+    ...(queued ? [{ topic: 'subtask_retry_triggered' as const, ...about, actor: queued.by ?? SYSTEM, payload }] : []),
     {
       topic: 'subtask_attempt_started',
       ...about,
@@ -173,6 +188,9 @@ export const stepRows = (
   done: { subtaskId: string; output: SQL } | undefined = undefined,
 ): SQL => {
   const isDone = done ? sql`(u.status = 'succeeded' or u.id = ${done.subtaskId}::uuid)` : sql`u.status = 'succeeded'`;
+  const isReady = sql`not exists (
+    select 1 from subtasks u where u.task_id = t.id and (u.status = 'failed' or u.step_slug = any(s.depends_on)
+      and u.status not in ('succeeded', 'skipped', 'stale') ${done ? sql`and u.id <> ${done.subtaskId}::uuid` : sql``}))`;
   const ofDone = done ? sql`when u.id = ${done.subtaskId}::uuid then ${done.output}` : sql``;
   return sql`
     with recursive wanted as (
@@ -192,10 +210,12 @@ export const stepRows = (
       coalesce(extract(epoch from now() - s.started_at) * 1000, 0)::float8 as "elapsedMs",
       (extract(epoch from now()) * 1000)::float8 as "nowMs", s.feedback, s.addendum, s.next_reason as "nextReason",
       t.next_reason as "taskReason", t.addenda as "taskAddenda", t.phase_slug as "phaseSlug", t.title as "phaseTitle",
-      t.iteration, t.status as "taskStatus", p.brief, p.params, p.is_sample as "isSample",
+      t.iteration, t.status as "taskStatus", ${isReady} as "isReady", ${GATES_BEFORE} as gates,
+      ${APPROVALS_BEFORE} as approvals, p.brief, p.params, p.is_sample as "isSample",
       (select jsonb_build_object('attemptId', a.id, 'runId', a.child_run_id) from attempts a
         where a.subtask_id = s.id and a.dispatch_key = wanted.key) as begun,
-      (select jsonb_build_object('attemptId', a.id, 'number', a.attempt_number, 'reason', a.attempt_reason)
+      (select jsonb_build_object('attemptId', a.id, 'number', a.attempt_number, 'reason', a.attempt_reason,
+          'by', a.queued_by)
         from attempts a where a.subtask_id = s.id and a.status = 'pending') as queued,
       (select coalesce(max(a.attempt_number), 0)::int from attempts a where a.subtask_id = s.id) as "lastNumber",
       (select jsonb_build_object('output', a.output, 'error', a.error, 'status', a.status) from attempts a

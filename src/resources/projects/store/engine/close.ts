@@ -6,25 +6,26 @@ import {
   isDone,
   isInFlight,
   SYSTEM,
+  type Actor,
   type PhaseEnding,
   type PhaseRef,
   type StepRef,
   type TaskStatus,
 } from '../../model.ts';
+import { isOutdated, type Provenance } from '../../freshness.ts';
 import { startAnew } from '../commands/backtrack.ts';
 import { insertEvents, lockProject, noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
+import { PROVENANCE } from './consumed.ts';
 import { inOrder, isOvertaken, TASK, type LockedTask } from './open.ts';
 import { promotable, promote, type Promotable } from './promote.ts';
 
-export interface EndingTask extends LockedTask, Promotable {
+export interface EndingTask extends LockedTask, Promotable, Provenance {
   /** US dollars that the project has spent. */
   projectCostUsd: string;
-  /**
-   * What the phase has made was made from something else than what its upstream phases have now, or are about to have:
-   * another version, one that became stale since, or one of a phase that runs again. Changes that were to spare it do
-   * not count. It is decided by what its attempts were given, whatever lay between.
-   */
-  isOutdated: boolean;
+  /** Who last changed what the phase has consumed; null where nobody did. */
+  outdatedBy: Actor | null;
+  /** Who answered the gate of an edit session, or the last gate of a phase; null where nobody did. */
+  answeredBy: Actor | null;
 }
 
 /**
@@ -32,26 +33,10 @@ export interface EndingTask extends LockedTask, Promotable {
  * @param succeeding names an attempt that counts as one that has succeeded already
  */
 export const endingOf = ({ projectId, taskId }: PhaseRef, succeeding: string | null): SQL => sql`
-  with given as (
-    select latest.consumed from subtasks s cross join lateral (
-      select a.id, a.consumed from attempts a
-      where a.subtask_id = s.id and (a.status = 'succeeded' or a.id = ${succeeding}::uuid)
-      order by a.attempt_number desc limit 1) latest
-    where s.task_id = ${taskId}::uuid and (s.status = 'succeeded' or latest.id = ${succeeding}::uuid)
-      and latest.consumed is not null
-  ), upstream as (
-    select u.phase_slug as slug, u.status, (
-      select a.version from artifacts a where a.task_id = u.id and not a.superseded) as version
-    from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
-    where t.id = ${taskId}::uuid and not u.phase_slug = any(t.spared)
-  )
-  select ${TASK}, ${promotable(succeeding)},
+  select ${TASK}, ${promotable(succeeding)}, ${PROVENANCE}, t.outdated_by as "outdatedBy",
     coalesce((select b.spent_usd from budgets b where b.id = ${`project:${projectId}`}), 0)::text as "projectCostUsd",
-    exists (
-      select 1 from upstream u where u.status not in ('succeeded', 'skipped', 'stale') or exists (
-        select 1 from given g where (g.consumed -> u.slug ->> 'version')::int is distinct from u.version
-          or (u.status = 'stale' and not coalesce((g.consumed -> u.slug ->> 'isStale')::boolean, false)))
-    ) as "isOutdated"
+    (select s.answered_by from subtasks s where s.task_id = t.id and s.answered_by is not null
+      order by s.position desc limit 1) as "answeredBy"
   from tasks t where t.id = ${taskId}::uuid and t.project_id = ${projectId}`;
 
 /** An end of a phase that only has to be written. */
@@ -75,10 +60,11 @@ export async function prepareEnd(
   const about = { taskId: task.id, payload: { phase_slug: task.phaseSlug } };
   // An edit session whose plan was turned down ends without having changed anything.
   if (last(task.steps).status === 'skipped') {
-    return { status: 'skipped', parts: [ended(task.id, 'skipped')], events: [{ topic: 'task_skipped', ...about }] };
+    const skipped = { topic: 'task_skipped' as const, ...about, ...by(task.answeredBy) };
+    return { status: 'skipped', parts: [ended(task.id, 'skipped')], events: [skipped] };
   }
   if (isToRerun(task)) return undefined;
-  const status = task.isOutdated || task.onEnd === 'stale' ? 'stale' : 'succeeded';
+  const status = isOutdated(task) || task.onEnd === 'stale' ? 'stale' : 'succeeded';
   const promoted = await promote(db, task, take);
   return {
     status,
@@ -86,12 +72,14 @@ export async function prepareEnd(
     events: [
       ...(promoted ? [promoted.event] : []),
       { topic: 'task_succeeded', ...about, payload: { phase_slug: task.phaseSlug, ...promoted?.version } },
-      ...(status === 'stale' ? [{ topic: 'task_stale' as const, ...about }] : []),
+      ...(status === 'stale' ? [{ topic: 'task_stale' as const, ...about, ...by(task.outdatedBy) }] : []),
     ],
   };
 }
 
-const isToRerun = ({ isOutdated, onEnd }: EndingTask): boolean => isOutdated && onEnd === 'rerun';
+const by = (actor: Actor | null) => ({ actor: actor ?? SYSTEM });
+
+const isToRerun = (task: EndingTask): boolean => task.onEnd === 'rerun' && isOutdated(task);
 
 const ended = (taskId: string, status: TaskStatus): SQL => sql`ended as (
   update tasks set status = ${status}::task_status, completed_at = now(),
@@ -128,9 +116,10 @@ export async function closeLocked(db: Database, project: LockedProject, ref: Pha
 async function runAgain(db: Database, project: LockedProject, task: EndingTask): Promise<void> {
   const promoted = await promote(db, task);
   if (promoted) await db.rows(sql`with made as (${promoted.insert}) ${insertEvents(project, [promoted.event])}`);
-  await startAnew(db, project, [task.id], { reason: 'cascade_retrigger', addendum: null, actor: SYSTEM });
+  const actor = task.outdatedBy ?? SYSTEM;
+  await startAnew(db, project, [task.id], { reason: 'cascade_retrigger', addendum: null, actor });
   const payload = { phase_slug: task.phaseSlug, cascade: 'strict' };
-  await noteProjectEvents(db, project, [{ topic: 'phase_retriggered', taskId: task.id, payload }]);
+  await noteProjectEvents(db, project, [{ topic: 'phase_retriggered', taskId: task.id, actor, payload }]);
 }
 
 export const areDone = (steps: readonly Pick<StepRef, 'status'>[]): boolean =>

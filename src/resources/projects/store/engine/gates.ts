@@ -5,8 +5,9 @@ import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { GATE_CONFIGS } from '../../../templates/gates/contract.ts';
 import { describePolicy, momentsOf, type GatePolicy } from '../../../templates/gates/model.ts';
-import type { AttemptBeginning, ProjectStatus } from '../../model.ts';
+import { SYSTEM, type AttemptBeginning, type ProjectStatus } from '../../model.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import { shownBy } from './consumed.ts';
 import { setTaskStatus } from './open.ts';
 import type { StepRow } from './step-row.ts';
 
@@ -86,8 +87,8 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
   if ('passed' in opening) {
     const output = { decision: 'approved', decided_by: 'system', comment: opening.passed, decided_at: new Date() };
     await db.rows(sql`
-      update subtasks set status = 'succeeded', started_at = now(), completed_at = now(),
-        gate_output = ${JSON.stringify(output)}::jsonb
+      update subtasks s set status = 'succeeded', started_at = now(), completed_at = now(),
+        consumed = ${shownBy(sql`s`)}, answered_by = ${JSON.stringify(SYSTEM)}::jsonb, gate_output = ${JSON.stringify(output)}::jsonb
       where id = ${subtaskId}::uuid`);
     await noteProjectEvents(db, project, [{ topic: 'gate_resolved', ...about, payload: { ...names, ...output } }]);
     return { kind: 'gate_passed' };
@@ -97,7 +98,8 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
     const payload = { ...names, ...(until && { until }), gate_config: step.gateConfig ?? {} };
     await db.rows(sql`
       with gate as (
-        update subtasks set status = 'blocked', started_at = now(), completed_at = null, error = null, gate_output = null
+        update subtasks s set status = 'blocked', started_at = now(), completed_at = null, error = null, gate_output = null,
+          consumed = ${shownBy(sql`s`)}, answered_by = null
         where id = ${subtaskId}::uuid
       ), task as (${setTaskStatus(taskId, { subtaskId, to: 'blocked' })})
       ${insertEvents(project, [{ topic: 'gate_awaiting', ...about, payload }])}`);

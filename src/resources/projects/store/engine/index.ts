@@ -10,6 +10,7 @@ import { loadBoard } from '../queries.ts';
 import { openAndBegin, settleAndGoOn } from './advance.ts';
 import { beginAttempt, loadActionContext, saveActionOutput } from './begin.ts';
 import { closePhase } from './close.ts';
+import { readPhase } from './open.ts';
 import { noteTurn } from './progress.ts';
 
 export type { Settlement } from './advance.ts';
@@ -23,6 +24,7 @@ const WRITES = {
   openAndBegin,
   beginAttempt,
   settleAndGoOn,
+  readPhase,
   closePhase,
   loadActionContext,
   saveActionOutput,

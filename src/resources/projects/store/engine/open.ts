@@ -2,8 +2,17 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
-import { isInFlight, type PhaseOpening, type PhaseRef, type StepRef, type TaskStatus } from '../../model.ts';
+import {
+  isInFlight,
+  type PhaseOpening,
+  type PhaseReading,
+  type PhaseRef,
+  type StepRef,
+  type TaskStatus,
+} from '../../model.ts';
 import { insertEvents, type LockedProject } from '../record.ts';
+import { askApprovalsAgain } from './approvals.ts';
+import { IS_APPROVED } from './consumed.ts';
 
 export interface LockedTask {
   id: string;
@@ -53,18 +62,36 @@ export async function openPhase(
   if (task.iteration === ref.iteration) {
     return isInFlight(task.status) ? { kind: 'opened', steps: inOrder(task.steps) } : { kind: 'superseded' };
   }
-  return { kind: task.status === 'pending' && !mayOpen ? 'paused' : 'superseded' };
+  if (task.status !== 'pending') return { kind: 'superseded' };
+  if (!mayOpen) return { kind: 'paused' };
+  await askApprovalsAgain(db, project, task.id);
+  return { kind: 'not_yet' };
 }
 
-/** Begins this start of a phase that is pending, and that was not started as often yet. */
+/** Reads how a phase under way looks by its record. */
+export async function readPhase(db: Database, ref: PhaseRef): Promise<PhaseReading> {
+  const [project] = await db.rows<Pick<LockedProject, 'status'>>(sql`
+    select status from projects where id = ${ref.projectId}`);
+  const task = await loadTask(db, ref);
+  if (!task || !project || isOvertaken(project, task, ref)) return { kind: 'superseded' };
+  return { kind: 'current', steps: inOrder(task.steps) };
+}
+
+/**
+ * Begins this start of a phase that is pending, that was not started as often yet, and before which every phase is done:
+ * one of them may run again since the project decided to start this one.
+ */
 async function openPending(db: Database, { projectId, taskId, iteration }: PhaseRef): Promise<LockedTask | undefined> {
   const event = { topic: 'task_started' as const, taskId, payload: { start: iteration } };
   const about = sql`jsonb_build_object('phase_slug', of_project.phase_slug, 'title', of_project.title,
     'reason', of_project.next_reason)`;
   const [task] = await db.rows<LockedTask>(sql`
     with opened as (
-      update tasks set status = 'running', iteration = ${iteration}, started_at = now(), completed_at = null
+      update tasks t set status = 'running', iteration = ${iteration}, started_at = now(), completed_at = null
       where id = ${taskId}::uuid and project_id = ${projectId} and status = 'pending' and iteration < ${iteration}
+        and ${IS_APPROVED} and not exists (
+          select 1 from tasks u where u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
+            and u.status not in ('succeeded', 'skipped', 'stale'))
       returning *
     ), allowance as (
       -- A phase budget is for one start of the phase: what earlier ones spent does not count.

@@ -6,7 +6,15 @@ import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { endRun } from '../../../runs/store/turns.ts';
-import type { AttemptFault, AttemptOutcome, AttemptReason, EffectOf, PhaseEnding, PhaseRef } from '../../model.ts';
+import type {
+  AttemptFault,
+  AttemptOutcome,
+  AttemptReason,
+  EffectOf,
+  PhaseEnding,
+  PhaseRef,
+  TaskStatus,
+} from '../../model.ts';
 import { judgeCrash, recordCrash } from '../commands/crashes.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
@@ -64,9 +72,9 @@ export async function settleAttempt(
 async function outcomeOf(db: Database, { subtaskStatus, taskId }: OpenAttempt): Promise<AttemptOutcome> {
   // Work that was turned down takes the steps after it along, so everything that is pending now is told.
   const steps = await listSteps(db, taskId);
-  const reset = steps.filter(({ status }) => status === 'pending').map(({ subtaskId }) => subtaskId);
-  if (steps.some(({ status }) => status === 'failed')) return { kind: 'failed', reset };
-  return subtaskStatus === 'succeeded' ? { kind: 'succeeded' } : { kind: 'again', reset };
+  const those = (wanted: TaskStatus) => steps.filter(({ status }) => status === wanted).map((step) => step.subtaskId);
+  if (subtaskStatus === 'succeeded') return { kind: 'succeeded' };
+  return { kind: subtaskStatus === 'failed' ? 'failed' : 'again', reset: those('pending'), failed: those('failed') };
 }
 
 /**

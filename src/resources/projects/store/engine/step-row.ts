@@ -1,7 +1,8 @@
 /** The row of a step when an attempt at it is about to begin, with the material of its prompt. */
 import type { GateKind, JsonSchema, StepRole, StepKind } from '../../../templates/model.ts';
-import type { AttemptReason, TaskStatus } from '../../model.ts';
+import type { Actor, AttemptReason, TaskStatus } from '../../model.ts';
 import type { StepContext } from '../../prompt.ts';
+import type { ApprovalBefore, GateBefore } from './consumed.ts';
 
 export interface StepRow {
   subtaskId: string;
@@ -32,6 +33,8 @@ export interface StepRow {
   phaseTitle: string;
   iteration: number;
   taskStatus: TaskStatus;
+  /** Every step that it depends on is done, and no step of its phase has failed. */
+  isReady: boolean;
   brief: string;
   params: Record<string, unknown> | null;
   /** The project was started from a recorded sample. */
@@ -39,7 +42,10 @@ export interface StepRow {
   /** The attempt that this dispatch began, where the activity is repeated. */
   begun: { attemptId: string; runId: string | null } | null;
   /** The attempt that a person queued. */
-  queued: { attemptId: string; number: number; reason: AttemptReason } | null;
+  queued: { attemptId: string; number: number; reason: AttemptReason; by: Actor | null } | null;
+  /** The gates that it is behind in its phase, and the phases of gates alone that its phase is behind. */
+  gates: GateBefore[];
+  approvals: ApprovalBefore[];
   lastNumber: number;
   previous: { output: unknown; error: string | null; status: string } | null;
   artifacts: (StepContext['artifacts'][number] & { isStale: boolean })[];
