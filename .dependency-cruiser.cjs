@@ -103,6 +103,14 @@ module.exports = {
       to: { path: '^test/' },
     },
     {
+      name: 'oracle-is-apart',
+      comment:
+        'It says what the specification says, as somebody else reads it, and asks the service from outside: what it shared with the service would be wrong in both.',
+      severity: 'error',
+      from: { path: '^test/oracle/' },
+      to: { pathNot: ['^test/oracle/', '^node_modules/@temporalio/client/'], dependencyTypesNot: ['core'] },
+    },
+    {
       name: 'console-is-apart',
       comment: 'The console is built and served as files: the service knows nothing of what is in them.',
       severity: 'error',

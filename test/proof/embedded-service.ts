@@ -38,6 +38,7 @@ export interface EmbeddedService<D extends ServiceDisk = SmallDisk> {
   killServer(name: ServerName): Promise<void>;
   /** Its own process and those of its servers. */
   pids(): Promise<number[]>;
+  pidsOf(part: 'service' | ServerName): Promise<number[]>;
   /** What it logged last. */
   lastWords(): Promise<string>;
   /** For whoever looks into the database: it is stopped, and started again. */
@@ -168,6 +169,7 @@ export async function createEmbeddedService<Prepared, D extends ServiceDisk>(
       const servers = await Promise.all(SERVERS.map((name) => pidsOf(name, dataDir)));
       return [replica.running?.child.pid ?? [], servers].flat(2);
     },
+    pidsOf: async (part) => (part === 'service' ? [replica.running?.child.pid ?? []].flat() : pidsOf(part, dataDir)),
     lastWords,
     async whileStopped(ask) {
       await end('SIGTERM');
