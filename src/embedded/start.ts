@@ -106,6 +106,9 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     };
     const serve = async () => {
       await timed('seed', () => prepare(runtime));
+      // If all was killed, Temporal has lost the last moments: what the record has of them is looked for at once.
+      const { runs, projects } = services.stores;
+      await Promise.all([runs, projects].map((store) => store.askAboutAll(runtime.config.LOST_WORK_INTERVAL)));
       // Without a mail server the log shows the code of whoever signs in.
       await services.members.seedOwner('internal', LOCAL_OWNER);
       const key = await firstKey(services, dataDir);

@@ -4,7 +4,16 @@ import type { Database } from '../../../platform/db/client.ts';
 import { keepCommandTexts } from './command-texts.ts';
 import { delegateGate } from './commands/delegate-gate.ts';
 import { createProject, updateProject, withdrawProject } from './create.ts';
-import { askAgain, loadChecked, loadUnstarted, noteStarted, pauseEnded, takeUnchecked, takeUnstarted } from './lost.ts';
+import {
+  askAboutAll,
+  askAgain,
+  loadChecked,
+  loadUnstarted,
+  noteStarted,
+  pauseEnded,
+  takeUnchecked,
+  takeUnstarted,
+} from './lost.ts';
 import * as queries from './queries.ts';
 import { remindOfWait } from './waits.ts';
 
@@ -19,6 +28,7 @@ const QUERIES = {
   takeUnchecked,
   loadChecked,
   askAgain,
+  askAboutAll,
   pauseEnded,
   delegateGate,
   remindOfWait,

@@ -59,6 +59,11 @@ const underWay = (olderThanMs: number): Queue => ({
 export const takeUnchecked = (db: Database, turn: Turn, olderThanMs: number): Promise<Taken> =>
   takeDue(db, underWay(olderThanMs), turn, 0);
 
+/** Makes Temporal be asked in the next round about all of them. */
+export const askAboutAll = (db: Database, olderThanMs: number) =>
+  db.rows(sql`
+    update projects set checked_at = now() - ${olderThanMs} * interval '1 ms' where ${underWay(olderThanMs).open}`);
+
 export const loadChecked = (db: Database, ids: readonly string[]) =>
   db.rows<CheckedProject>(sql`
     select p.id, (

@@ -12,7 +12,15 @@ import {
   statsOfLastDay,
   summarizeAgent,
 } from './queries.ts';
-import { loadChecked, loadUnstarted, noteStarted, refuseUnknownCalls, takeUnchecked, takeUnstarted } from './lost.ts';
+import {
+  askAboutAll,
+  loadChecked,
+  loadUnstarted,
+  noteStarted,
+  refuseUnknownCalls,
+  takeUnchecked,
+  takeUnstarted,
+} from './lost.ts';
 import { askOrRefuse, isToolCallOver, settleLostEffect } from './lost-effects.ts';
 import { loadEarlierExchanges, loadRunInTurn } from './run-in-turn.ts';
 import { childrenOf, readTimeline, readTranscript, showRun } from './show.ts';
@@ -57,6 +65,7 @@ const QUERIES = {
   noteStarted,
   takeUnchecked,
   loadChecked,
+  askAboutAll,
   refuseUnknownCalls,
   askOrRefuse,
   isToolCallOver,

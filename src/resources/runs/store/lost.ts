@@ -54,6 +54,11 @@ const inFlight = (olderThanMs: number): Queue => ({
 export const takeUnchecked = (db: Database, turn: Turn, olderThanMs: number): Promise<Taken> =>
   takeDue(db, inFlight(olderThanMs), turn, 0);
 
+/** Makes Temporal be asked in the next round about all of them. */
+export const askAboutAll = (db: Database, olderThanMs: number) =>
+  db.rows(sql`
+    update runs set checked_at = now() - ${olderThanMs} * interval '1 ms' where ${inFlight(olderThanMs).open}`);
+
 export const loadChecked = (db: Database, ids: readonly string[]) =>
   db.rows<CheckedRun>(sql`
     select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent,
