@@ -109,7 +109,7 @@ test('starts, is watched, is approved, and leaves files', async () => {
   const { body } = await tenant.cp('GET', `/v1/projects/${id}/artifacts`);
   const draft = body.data.find(({ phase_slug }: { phase_slug: string }) => phase_slug === 'draft');
   expect(await readFile(join(out, 'draft.md'), 'utf8')).toBe(draft.content);
-  expect((await aos('events', id)).stdout).toMatch(/^\S+ {2}project_started\n[^]*project_completed/);
+  expect((await aos('events', id)).stdout).toMatch(/^\S+ {2}project_started +by api-key:\d+\n[^]*project_completed/);
   expect((await aos('list', '--status', 'completed')).stdout).toMatch(new RegExp(`${id} +letter v1 +completed`));
 });
 
