@@ -75,8 +75,7 @@ function stepsBeginInOrder(timeline: Timeline): string[] {
       if (needed.kind === 'gate') {
         if (isClock(needed)) return [];
         const changed = Math.max(...ancestors(needed).map((each) => last(each, DONE, event.id)), 0);
-        const asked = last(needed, ['gate_awaiting'], done);
-        if (changed > asked) return [`approvals: ${at} by an answer of ${needed.key} from before the work was redone`];
+        if (changed > done) return [`approvals: ${at} by an answer of ${needed.key} from before the work was redone`];
         return [];
       }
       const begun = last(needed, [BEGIN], event.id);
@@ -154,7 +153,8 @@ function completedIsFresh(timeline: Timeline, record: ProjectRecord): string[] {
     for (const step of steps.filter((each) => each.phase === phase && !isClock(each))) {
       const done = events.find(({ id }) => id === last(step, step.kind === 'gate' ? PASSED : DONE, END));
       if (!done) continue;
-      const seen = last(step, [step.kind === 'gate' ? 'gate_awaiting' : BEGIN], done.id);
+      // An answer counts for what there is when it is given.
+      const seen = step.kind === 'gate' ? done.id : last(step, [BEGIN], done.id);
       for (const needed of ancestors(step).filter(({ kind }) => kind !== 'gate')) {
         const redone = last(needed, DONE, END);
         if (redone > seen) {
@@ -260,7 +260,7 @@ function postsWereApproved(timeline: Timeline, posts: readonly Post[]): string[]
             event.subtask_id === gate.id &&
             event.payload_jsonb.decision === 'approved' &&
             event.id < begun.id &&
-            timeline.last(gate, ['gate_awaiting'], event.id) > from,
+            event.id > from,
         );
         return isApproved
           ? []
