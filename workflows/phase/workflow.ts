@@ -162,7 +162,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         () => granted.has(subtaskId),
       ));
     if (!begun) return;
-    if (begun.kind !== 'not_yet' && begun.kind !== 'put_back') graph.set(subtaskId, begun.kind === 'gate' ? 'blocked' : 'running');
+    if (begun.kind !== 'not_yet' && begun.kind !== 'put_back')
+      graph.set(subtaskId, begun.kind === 'gate' ? 'blocked' : 'running');
     switch (begun.kind) {
       case 'superseded':
         isSuperseded = true;
