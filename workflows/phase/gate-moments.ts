@@ -1,6 +1,6 @@
 /** What comes to an open gate with time: timers of Temporal, so that they last for as long as they have to. */
 import { condition, uuid4 } from '@temporalio/workflow';
-import type { GateDecision } from '../../src/resources/projects/model.ts';
+import { SYSTEM, type GateDecision } from '../../src/resources/projects/model.ts';
 import type { GateMoment } from '../../src/resources/templates/gates/model.ts';
 import type { recordsInTurn } from '../shared/activities.ts';
 
@@ -31,4 +31,25 @@ export async function passMoments(
     if (resolved) return resolved.gate;
   }
   return undefined;
+}
+
+/**
+ * Answers a gate when the time of its schedule has come, or the time for an answer is over.
+ * @param answers gets the answer
+ * @returns false where somebody was faster
+ */
+export async function answerForTime(
+  { projectId, subtaskId, gateKind, records }: Omit<OpenGate, 'name' | 'isOver'> & { gateKind: string },
+  answers: Map<string, GateDecision>,
+): Promise<boolean> {
+  const answer = {
+    subtask_id: subtaskId,
+    decision: gateKind === 'schedule' ? ('approved' as const) : ('rejected' as const),
+    decided_by: 'system',
+    comment: gateKind === 'schedule' ? 'its time has come' : 'nobody answered in time',
+  };
+  const gate = { projectId, answer, actor: SYSTEM, gateKind: null, commandId: uuid4(), isLenient: true };
+  const outcome = await records.resolveGate(gate);
+  if (outcome.resolved) answers.set(subtaskId, outcome.resolved.gate);
+  return outcome.resolved !== null;
 }

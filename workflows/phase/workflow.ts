@@ -8,19 +8,15 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  getExternalWorkflowHandle,
   isCancellation,
   patched,
   setCurrentDetails,
   setHandler,
-  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import { present } from '../../src/platform/core/present.ts';
 import {
   ENACT_ACTION,
-  projectWorkflowId,
-  SYSTEM,
   type AttemptFault,
   type GateDecision,
   type PhaseChange,
@@ -28,7 +24,6 @@ import {
   type StepRef,
   type TaskStatus,
 } from '../../src/resources/projects/model.ts';
-import { phaseStatusSignal, stepEndedSignal } from '../project/messages.ts';
 import { recordsInTurn } from '../shared/activities.ts';
 import { createBrake } from '../shared/brake.ts';
 import {
@@ -37,14 +32,14 @@ import {
   gateResolvedSignal,
   resumedSignal,
   grantStepSignal,
-  phaseEndedSignal,
   stepRetriedSignal,
   type PhaseInput,
   type PhaseResult,
 } from './messages.ts';
-import { passMoments } from './gate-moments.ts';
+import { answerForTime, passMoments } from './gate-moments.ts';
 import { createStepGraph } from './step-graph.ts';
 import { runAction, runAgent, type ActionRef, type Beginning, type Begun } from './step-work.ts';
+import { createTelling, failureOf } from './telling.ts';
 
 export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const { projectId, taskId, slug, iteration } = input;
@@ -88,14 +83,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   setHandler(discardSignal, () => void (isSuperseded = true));
   setHandler(detachSignal, () => void (isDetached = true));
 
-  const project = () => getExternalWorkflowHandle(projectWorkflowId(projectId));
-  /** Tells the project's board, which does without what does not arrive. */
-  const tell = (gate: string, waitsFor: string | null): Promise<void> => {
-    const told = { slug, iteration, status: waitsFor ? ('blocked' as const) : ('running' as const), waitsFor };
-    return project()
-      .signal(phaseStatusSignal, input.answersKnown ? { ...told, gate } : told)
-      .catch(() => {});
-  };
+  const { tell, tellStepEnded, tellEnd } = createTelling(input);
 
   /**
    * Asks again each time the project goes on, for as long as the answer is that it is paused.
@@ -200,11 +188,6 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     if (isGranted) await tellStepEnded(subtaskId);
   }
 
-  const tellStepEnded = (subtaskId: string): Promise<void> =>
-    project()
-      .signal(stepEndedSignal, { subtaskId })
-      .catch(() => {});
-
   function startBegun(begun: readonly { subtaskId: string; beginning: Beginning }[]): void {
     for (const { subtaskId, beginning } of begun) start(present(graph.find(subtaskId)), beginning);
   }
@@ -260,7 +243,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     const decided = moments && patched('gate-moments') ? await passMoments(moments, gate) : undefined;
     if (decided) answers.set(subtaskId, decided);
     const inTime = waitMs === null ? condition(isOver).then(() => true) : condition(isOver, waitMs);
-    const isTimesAnswer = decided !== undefined || (!(await inTime) && (await answerForTime(subtaskId, gateKind)));
+    const isTimesAnswer =
+      decided !== undefined || (!(await inTime) && (await answerForTime({ ...gate, gateKind }, answers)));
     await condition(isOver);
     atGate.delete(subtaskId);
     notes.delete(subtaskId);
@@ -286,23 +270,6 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         graph.set(subtaskId, 'pending');
         reopen({ reset: answer?.reset ?? [] });
     }
-  }
-
-  /**
-   * Answers a gate when the time of its schedule has come, or the time for an answer is over.
-   * @returns false where somebody was faster
-   */
-  async function answerForTime(subtaskId: string, gateKind: string): Promise<boolean> {
-    const answer = {
-      subtask_id: subtaskId,
-      decision: gateKind === 'schedule' ? ('approved' as const) : ('rejected' as const),
-      decided_by: 'system',
-      comment: gateKind === 'schedule' ? 'its time has come' : 'nobody answered in time',
-    };
-    const gate = { projectId, answer, actor: SYSTEM, gateKind: null, commandId: uuid4(), isLenient: true };
-    const outcome = await records.resolveGate(gate);
-    if (outcome.resolved) answers.set(subtaskId, outcome.resolved.gate);
-    return outcome.resolved !== null;
   }
 
   const mayContinue = (): boolean =>
@@ -369,15 +336,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     }
     throw error;
   });
-  if (isDetached) await project().signal(phaseEndedSignal, result);
-  // A failed workflow is red in the Temporal Web UI; the project reads the result from the failure.
-  if (result.status === 'failed') {
-    throw ApplicationFailure.create({
-      type: 'phase_failed',
-      message: `phase ${slug} failed; its steps say why`,
-      nonRetryable: true,
-      details: [result],
-    });
-  }
+  if (isDetached) await tellEnd(result);
+  if (result.status === 'failed') throw failureOf(result);
   return result;
 }

@@ -106,8 +106,7 @@ export const projects = pgTable(
     index('projects_unstarted')
       .on(t.customerId, t.startDueAt)
       .where(sql`${t.status} = 'planning' and ${t.startDueAt} is not null`),
-    // Housekeeping looks in each workspace for projects under way, those not asked about for longest first, and for those
-    // that were abandoned since they were asked about.
+    // Housekeeping looks in each workspace for projects under way, or abandoned since they were asked about, oldest first.
     index('projects_under_way')
       .on(t.customerId, t.checkedAt)
       .where(sql`${t.status} in ('planning', 'active') or ${t.checkedAt} < ${t.abandonedAt}`),

@@ -2,7 +2,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import {
-  ENACT_ACTION,
   isInFlight,
   type Actor,
   type Cascade,
