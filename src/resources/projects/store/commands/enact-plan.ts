@@ -1,14 +1,7 @@
 /** Carries out the approved plan of an edit session in one transaction, once for each approval. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
-import {
-  isInFlight,
-  type Actor,
-  type Cascade,
-  type PhaseChange,
-  type PhaseRef,
-  type TaskStatus,
-} from '../../model.ts';
+import { isInFlight, type Actor, type Cascade, type PhaseChange, type PhaseRef, type TaskStatus } from '../../model.ts';
 import type { EditAction, EditPlan } from '../../edit-plans/model.ts';
 import { lockProject, type LockedProject } from '../record.ts';
 import { addAddendum, listPhases, retrigger, type Phase } from './backtrack.ts';
