@@ -1,6 +1,7 @@
 /** Finds the step that `run-step` runs: the first in pipeline order that could begin if the project were not paused. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
+import { PHASES_BEFORE_ARE_DONE, stepsBeforeAreDone } from '../engine/ready.ts';
 import { runCommand } from './command.ts';
 
 export interface NextStep {
@@ -16,17 +17,9 @@ export const nextStep = (db: Database, { projectId }: { projectId: string }): Pr
       select s.id as "subtaskId", t.id as "taskId", t.phase_slug as "phaseSlug"
       from projects p join tasks t on t.project_id = p.id join subtasks s on s.task_id = t.id
       where p.id = ${projectId} and p.status = 'paused' and s.status = 'pending'
-        and (t.status in ('running', 'blocked', 'review') or (t.status = 'pending' and not exists (
-          select 1 from tasks before
-          where before.project_id = p.id and before.phase_slug = any(t.depends_on)
-            and before.status not in ('succeeded', 'skipped', 'stale'))))
-        and not exists (
-          select 1 from subtasks before
-          where before.task_id = t.id and before.step_slug = any(s.depends_on)
-            and before.status not in ('succeeded', 'skipped'))
+        and (t.status in ('running', 'blocked', 'review') or (t.status = 'pending' and ${PHASES_BEFORE_ARE_DONE}))
+        and ${stepsBeforeAreDone()}
         and not exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'running')
-        -- Nothing starts beside a step that has failed.
-        and not exists (select 1 from subtasks f where f.task_id = t.id and f.status = 'failed')
       order by t.position, s.position limit 1`);
     return step ?? null;
   });

@@ -26,6 +26,7 @@ import { holdBehindGates } from './approvals.ts';
 import { APPROVALS_BEFORE, GATES_BEFORE } from './consumed.ts';
 import { openGate } from './gates.ts';
 import { isOvertaken, setTaskStatus } from './open.ts';
+import { stepsBeforeAreDone } from './ready.ts';
 import type { StepRow } from './step-row.ts';
 
 /** A step that is to begin. */
@@ -188,9 +189,6 @@ export const stepRows = (
   done: { subtaskId: string; output: SQL } | undefined = undefined,
 ): SQL => {
   const isDone = done ? sql`(u.status = 'succeeded' or u.id = ${done.subtaskId}::uuid)` : sql`u.status = 'succeeded'`;
-  const isReady = sql`not exists (
-    select 1 from subtasks u where u.task_id = t.id and (u.status = 'failed' or u.step_slug = any(s.depends_on)
-      and u.status not in ('succeeded', 'skipped', 'stale') ${done ? sql`and u.id <> ${done.subtaskId}::uuid` : sql``}))`;
   const ofDone = done ? sql`when u.id = ${done.subtaskId}::uuid then ${done.output}` : sql``;
   return sql`
     with recursive wanted as (
@@ -210,7 +208,7 @@ export const stepRows = (
       coalesce(extract(epoch from now() - s.started_at) * 1000, 0)::float8 as "elapsedMs",
       (extract(epoch from now()) * 1000)::float8 as "nowMs", s.feedback, s.addendum, s.next_reason as "nextReason",
       t.next_reason as "taskReason", t.addenda as "taskAddenda", t.phase_slug as "phaseSlug", t.title as "phaseTitle",
-      t.iteration, t.status as "taskStatus", ${isReady} as "isReady", ${GATES_BEFORE} as gates,
+      t.iteration, t.status as "taskStatus", ${stepsBeforeAreDone(done?.subtaskId)} as "isReady", ${GATES_BEFORE} as gates,
       ${APPROVALS_BEFORE} as approvals, p.brief, p.params, p.is_sample as "isSample",
       (select jsonb_build_object('attemptId', a.id, 'runId', a.child_run_id) from attempts a
         where a.subtask_id = s.id and a.dispatch_key = wanted.key) as begun,

@@ -1,6 +1,7 @@
 /** Asks what attempts and gates have consumed, and whether it is still what there is. Parts of larger statements. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { TaskStatus } from '../../model.ts';
+import { DONE } from './ready.ts';
 
 /** Gates of these kinds judge what they show. The others wait for a time, or for another project. */
 const JUDGES = sql`('human', 'webhook')`;
@@ -40,6 +41,14 @@ export const PROVENANCE = sql`
     ) each where each.consumed is not null
   ) as given`;
 
+/** The slugs of the steps before one, however far away. */
+const stepsBefore = (step: SQL): SQL => sql`(
+  with recursive before(slug) as (
+    select unnest(${step}.depends_on)
+    union
+    select unnest(b.depends_on) from before join subtasks b on b.task_id = ${step}.task_id and b.step_slug = before.slug
+  ) select slug from before)`;
+
 /** A JSON object: what a gate `g` shows now, as `Shown`. */
 export const shownBy = (g: SQL): SQL => sql`
   jsonb_build_object('phases', (
@@ -48,14 +57,9 @@ export const shownBy = (g: SQL): SQL => sql`
       join artifacts a on a.task_id = u.id and not a.superseded
     where own.id = ${g}.task_id
   ), 'steps', (
-    with recursive before(slug) as (
-      select unnest(${g}.depends_on)
-      union
-      select unnest(b.depends_on) from before join subtasks b on b.task_id = ${g}.task_id and b.step_slug = before.slug
-    )
     select coalesce(jsonb_object_agg(b.step_slug, case when b.status in ('pending', 'failed') then 0 else (
       select max(a.attempt_number) from attempts a where a.subtask_id = b.id) end), '{}')
-    from subtasks b where b.task_id = ${g}.task_id and b.kind <> 'gate' and b.step_slug in (select slug from before)
+    from subtasks b where b.task_id = ${g}.task_id and b.kind <> 'gate' and b.step_slug in ${stepsBefore(g)}
   ))`;
 
 /** Whether a gate `g` was answered for something else than it shows now. */
@@ -79,14 +83,9 @@ export interface GateBefore {
 
 /** A JSON list of the gates before a step `s` in its phase, however far away, as `GateBefore`. */
 export const GATES_BEFORE = sql`(
-  with recursive before(slug) as (
-    select unnest(s.depends_on)
-    union
-    select unnest(b.depends_on) from before join subtasks b on b.task_id = s.task_id and b.step_slug = before.slug
-  )
   select coalesce(jsonb_agg(jsonb_build_object('subtaskId', g.id, 'slug', g.step_slug, 'status', g.status,
     'hasChanged', g.status = 'succeeded' and ${hasChanged(sql`g`)}) order by g.position), '[]')
-  from subtasks g where g.task_id = s.task_id and g.kind = 'gate' and g.step_slug in (select slug from before))`;
+  from subtasks g where g.task_id = s.task_id and g.kind = 'gate' and g.step_slug in ${stepsBefore(sql`s`)})`;
 
 /** A phase that has nothing but gates, and that another phase is behind. */
 export interface ApprovalBefore {
@@ -120,4 +119,4 @@ export const APPROVALS_BEFORE = sql`(
 export const IS_APPROVED = sql`
   not exists (
     select 1 from jsonb_to_recordset(${APPROVALS_BEFORE}) as a(status text, "hasChanged" boolean)
-    where a."hasChanged" or a.status not in ('succeeded', 'skipped', 'stale'))`;
+    where a."hasChanged" or a.status not in ${DONE})`;

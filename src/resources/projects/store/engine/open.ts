@@ -13,6 +13,7 @@ import {
 import { insertEvents, type LockedProject } from '../record.ts';
 import { askApprovalsAgain } from './approvals.ts';
 import { IS_APPROVED } from './consumed.ts';
+import { PHASES_BEFORE_ARE_DONE } from './ready.ts';
 
 export interface LockedTask {
   id: string;
@@ -89,9 +90,7 @@ async function openPending(db: Database, { projectId, taskId, iteration }: Phase
     with opened as (
       update tasks t set status = 'running', iteration = ${iteration}, started_at = now(), completed_at = null
       where id = ${taskId}::uuid and project_id = ${projectId} and status = 'pending' and iteration < ${iteration}
-        and ${IS_APPROVED} and not exists (
-          select 1 from tasks u where u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
-            and u.status not in ('succeeded', 'skipped', 'stale'))
+        and ${PHASES_BEFORE_ARE_DONE} and ${IS_APPROVED}
       returning *
     ), allowance as (
       -- A phase budget is for one start of the phase: what earlier ones spent does not count.
