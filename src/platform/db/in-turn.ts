@@ -79,6 +79,13 @@ export async function takeDue(db: Database, queue: Queue, { after, workspaces, e
   return { ids, last: turns < workspaces ? undefined : (last ?? undefined) } satisfies Taken;
 }
 
+/** Makes every row that waits due. One that was to be looked at even earlier keeps its time. */
+export const makeAllDue = (db: Database, queue: Queue) => {
+  const at = sql.identifier(queue.at);
+  return db.rows(sql`
+    update ${sql.identifier(queue.table)} set ${at} = least(${at}, ${dueBefore(queue)}) where ${queue.open}`);
+};
+
 /**
  * Puts off the next look at deliveries that are under way. One that was made to wait again since, under the next number,
  * is another matter.

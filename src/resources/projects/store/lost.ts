@@ -1,10 +1,11 @@
 /** Reads projects that are under way by their rows, where it is not known whether a workflow still works on them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import { behindOf, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
+import { behindOf, makeAllDue, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { pauseLocked } from './record.ts';
 import { runCommand } from './commands/command.ts';
+import { DONE, PHASES_BEFORE_ARE_DONE, stepsBeforeAreDone } from './engine/ready.ts';
 
 export interface CheckedProject {
   id: string;
@@ -37,8 +38,6 @@ export const noteStarted = (db: Database, ids: readonly string[]) =>
     update projects set start_due_at = null
     where id = any(${sql.param([...ids])}::text[]) and status = 'planning' and start_due_at is not null`);
 
-const DONE = sql`('succeeded', 'skipped', 'stale')`;
-
 /** Asks about a project again in the next round. */
 export const askAgain = (db: Database, id: string) =>
   db.rows(
@@ -60,9 +59,7 @@ export const takeUnchecked = (db: Database, turn: Turn, olderThanMs: number): Pr
   takeDue(db, underWay(olderThanMs), turn, 0);
 
 /** Makes Temporal be asked in the next round about all of them. */
-export const askAboutAll = (db: Database, olderThanMs: number) =>
-  db.rows(sql`
-    update projects set checked_at = now() - ${olderThanMs} * interval '1 ms' where ${underWay(olderThanMs).open}`);
+export const askAboutAll = (db: Database, olderThanMs: number) => makeAllDue(db, underWay(olderThanMs));
 
 export const loadChecked = (db: Database, ids: readonly string[]) =>
   db.rows<CheckedProject>(sql`
@@ -73,14 +70,11 @@ export const loadChecked = (db: Database, ids: readonly string[]) =>
       p.status = 'abandoned' as "isAbandoned",
       p.status = 'active' and (exists (
         select 1 from tasks t where t.project_id = p.id and (
-          (t.status = 'pending' and not exists (
-            select 1 from tasks u where u.project_id = p.id and u.phase_slug = any(t.depends_on) and u.status not in ${DONE}))
+          (t.status = 'pending' and ${PHASES_BEFORE_ARE_DONE})
           or (t.status in ('running', 'blocked', 'review') and (
             not exists (select 1 from subtasks s where s.task_id = t.id and s.status not in ${DONE})
-            or (not exists (select 1 from subtasks s where s.task_id = t.id and s.status = 'failed') and exists (
-              select 1 from subtasks s where s.task_id = t.id and s.status = 'pending' and not exists (
-                select 1 from subtasks u where u.task_id = t.id and u.step_slug = any(s.depends_on) and u.status not in ${DONE})))))
-        )
+            or exists (
+              select 1 from subtasks s where s.task_id = t.id and s.status = 'pending' and ${stepsBeforeAreDone()}))))
       ) or not exists (
         select 1 from attempts a where a.project_id = p.id and a.status = 'running'
       ) and not exists (

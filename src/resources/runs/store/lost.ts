@@ -1,7 +1,7 @@
 /** Finds runs that are in flight by their rows, of which nobody knows whether anything still works on them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import { behindOf, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
+import { behindOf, makeAllDue, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { askOrRefuse } from './lost-effects.ts';
 
@@ -55,9 +55,7 @@ export const takeUnchecked = (db: Database, turn: Turn, olderThanMs: number): Pr
   takeDue(db, inFlight(olderThanMs), turn, 0);
 
 /** Makes Temporal be asked in the next round about all of them. */
-export const askAboutAll = (db: Database, olderThanMs: number) =>
-  db.rows(sql`
-    update runs set checked_at = now() - ${olderThanMs} * interval '1 ms' where ${inFlight(olderThanMs).open}`);
+export const askAboutAll = (db: Database, olderThanMs: number) => makeAllDue(db, inFlight(olderThanMs));
 
 export const loadChecked = (db: Database, ids: readonly string[]) =>
   db.rows<CheckedRun>(sql`
