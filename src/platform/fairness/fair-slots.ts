@@ -3,6 +3,7 @@
  * are free, so it takes half of the free slots at most. As slots are given back, `n` busy workspaces come to one part of
  * `n + 1` each, and the last part stays free for the next workspace.
  */
+import { createCounts } from './counts.ts';
 import { createFairQueue } from './fair-queue.ts';
 
 export interface FairSlots {
@@ -19,22 +20,14 @@ export class SlotsFullError extends Error {
 
 /** @param maxWaiting limits the queue. One workspace may fill as much of it as it leaves to the others. */
 export function createFairSlots(count: number, maxWaiting = Infinity): FairSlots {
-  const held = new Map<string, number>();
+  const held = createCounts();
   const queue = createFairQueue<() => void>();
-  let free = count;
 
-  const heldBy = (workspace: string): number => held.get(workspace) ?? 0;
-  const canTake = (workspace: string): boolean => heldBy(workspace) < free;
-  function change(workspace: string, by: 1 | -1): void {
-    const left = heldBy(workspace) + by;
-    if (left === 0) held.delete(workspace);
-    else held.set(workspace, left);
-    free -= by;
-  }
+  const canTake = (workspace: string): boolean => held.of(workspace) < count - held.all();
 
   async function take(workspace: string, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (canTake(workspace)) return change(workspace, 1);
+    if (canTake(workspace)) return held.change(workspace, 1);
     if (queue.sizeFor(workspace) >= maxWaiting - queue.size) throw new SlotsFullError('too much work is waiting');
     await new Promise<void>((resolve, reject) => {
       const enter = () => {
@@ -51,9 +44,9 @@ export function createFairSlots(count: number, maxWaiting = Infinity): FairSlots
   }
 
   function give(workspace: string): void {
-    change(workspace, -1);
+    held.change(workspace, -1);
     for (let next = queue.shift(canTake); next; next = queue.shift(canTake)) {
-      change(next.workspace, 1);
+      held.change(next.workspace, 1);
       next.item();
     }
   }

@@ -6,6 +6,7 @@
  * A workspace gets another slot while it holds fewer than are free, as in `fair-slots.ts`.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createCounts } from '../fairness/counts.ts';
 import { createFairQueue } from '../fairness/fair-queue.ts';
 import { NO_WORKSPACE } from '../fairness/workspace-context.ts';
 
@@ -148,21 +149,6 @@ export function createActivitySlots(total: number): ActivitySlots {
         release();
         wakeNext();
       }
-    },
-  };
-}
-
-function createCounts() {
-  const counts = new Map<string, number>();
-  let sum = 0;
-  return {
-    all: (): number => sum,
-    of: (name: string): number => counts.get(name) ?? 0,
-    change(name: string, by: 1 | -1): void {
-      const left = (counts.get(name) ?? 0) + by;
-      if (left === 0) counts.delete(name);
-      else counts.set(name, left);
-      sum += by;
     },
   };
 }
