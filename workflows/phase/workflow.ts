@@ -63,9 +63,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   /** So many steps are no longer under way. */
   let endings = 0;
   let isDetached = input.detached ?? false;
-  let isSuperseded = false;
-  /** Phases before this one are to be done first. */
-  let isPutBack = false;
+  /** This start writes nothing any more: another took over, or phases before it are to be done first. */
+  let over: 'superseded' | 'not_yet' | undefined;
   let broken: unknown;
   /** The end of the phase is recorded with that of its last step. */
   let closed: Extract<PhaseEnding, { kind: 'ended' }> | undefined;
@@ -80,7 +79,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   setHandler(gateResolvedSignal, (decision) => void answers.set(decision.subtaskId, decision));
   setHandler(stepRetriedSignal, ({ subtaskId }) => graph.resetFrom(subtaskId));
   setHandler(grantStepSignal, ({ subtaskId }) => void granted.add(subtaskId));
-  setHandler(discardSignal, () => void (isSuperseded = true));
+  setHandler(discardSignal, () => void (over ??= 'superseded'));
   setHandler(detachSignal, () => void (isDetached = true));
 
   const { tell, tellStepEnded, tellEnd } = createTelling(input);
@@ -110,7 +109,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   async function readRecord(asking?: string): Promise<void> {
     isBehind = false;
     const seen = await records.readPhase(ref);
-    if (seen.kind === 'superseded') return void (isSuperseded = true);
+    if (seen.kind === 'superseded') return void (over ??= 'superseded');
     graph.adopt(seen.steps, asking);
     for (const { subtaskId, status } of seen.steps) {
       if (atGate.has(subtaskId) && status !== 'blocked') recorded.set(subtaskId, status);
@@ -154,18 +153,17 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       graph.set(subtaskId, begun.kind === 'gate' ? 'blocked' : 'running');
     switch (begun.kind) {
       case 'superseded':
-        isSuperseded = true;
+        over ??= 'superseded';
         return;
       case 'not_yet':
         await readRecord(subtaskId);
         if (isGranted) await tellStepEnded(subtaskId);
         // It is asked again when something has ended, or after a while: what it waits for may be before its phase.
         return graph.couldStart(subtaskId)
-          ? brake.hold(() => isSuperseded || isBehind || endings > endingsBefore)
+          ? brake.hold(() => over !== undefined || isBehind || endings > endingsBefore)
           : brake.release();
       case 'put_back':
-        isPutBack = true;
-        isSuperseded = true;
+        over = 'not_yet';
         return;
       case 'misconfigured':
         graph.set(subtaskId, 'failed');
@@ -212,7 +210,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         graph.set(subtaskId, 'pending');
         return reopen(outcome);
       case 'superseded':
-        isSuperseded = true;
+        over ??= 'superseded';
     }
   }
 
@@ -301,13 +299,13 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       for (const step of graph.ready()) start(step);
       show();
       const isIdle = () => graph.inFlight.size === 0;
-      const hasNews = () => isSuperseded || broken !== undefined || isBehind;
+      const hasNews = () => over !== undefined || broken !== undefined || isBehind;
       await condition(() => hasNews() || isIdle() || graph.ready().length > 0);
       if (broken !== undefined) throw broken;
-      if (isSuperseded) {
+      if (over) {
         steps.cancel();
         await condition(isIdle);
-        return ended(isPutBack ? 'not_yet' : 'superseded', null);
+        return ended(over, null);
       }
       if (!isIdle() || graph.ready().length > 0) continue;
       const ending = closed ?? (await records.closePhase(ref));
