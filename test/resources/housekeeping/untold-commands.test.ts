@@ -72,6 +72,12 @@ const answer = (projectId: string, subtaskId: string, decision: 'approved' | 're
     ...by(),
   });
 
+const untilClosed = (workflowIds: readonly string[]) =>
+  eventually(async () => {
+    const states = await Promise.all(workflowIds.map(stateOf));
+    expect(states.filter((state) => state === 'RUNNING')).toEqual([]);
+  });
+
 /** By command: a project, the command in its record alone, and how it shows that it came true. */
 const COMMANDS: Record<string, () => Promise<{ id: string; comesTrue: () => Promise<unknown> }>> = {
   async 'the approval of a gate'() {
@@ -137,12 +143,7 @@ const COMMANDS: Record<string, () => Promise<{ id: string; comesTrue: () => Prom
     await untilGate(acme, id, 'text', 'approve');
     await engine.abandonProject({ projectId: id, ...by() });
     const workflows = [projectWorkflowId(id), phaseWorkflowId(id, 'text', 1), phaseWorkflowId(id, 'waiting', 1)];
-    const comesTrue = () =>
-      eventually(async () => {
-        const states = await Promise.all(workflows.map(stateOf));
-        expect(states.filter((state) => state === 'RUNNING')).toEqual([]);
-      });
-    return { id, comesTrue };
+    return { id, comesTrue: () => untilClosed(workflows) };
   },
   async 'an abandonment of which its phases alone were not told'() {
     const id = await open('gated');
@@ -150,12 +151,7 @@ const COMMANDS: Record<string, () => Promise<{ id: string; comesTrue: () => Prom
     await engine.abandonProject({ projectId: id, ...by() });
     await service.runtime.temporal.client.workflow.getHandle(projectWorkflowId(id)).terminate('killed');
     const workflows = [phaseWorkflowId(id, 'text', 1), phaseWorkflowId(id, 'waiting', 1)];
-    const comesTrue = () =>
-      eventually(async () => {
-        const states = await Promise.all(workflows.map(stateOf));
-        expect(states.filter((state) => state === 'RUNNING')).toEqual([]);
-      });
-    return { id, comesTrue };
+    return { id, comesTrue: () => untilClosed(workflows) };
   },
 };
 

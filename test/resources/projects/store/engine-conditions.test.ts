@@ -2,37 +2,28 @@
  * When a step, a gate or a phase may begin. The workflow of a phase asks with what it believes; these tests ask with
  * every wrong belief, and the record answers.
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { CASCADES, TASK_STATUSES, isDone, type TaskStatus } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import {
-  gate,
-  insertAttempt,
-  insertProject,
-  stepOf,
-  taskOf,
-  type StepFixture,
-} from '../../../support/fixtures/projects-store.ts';
-import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
+import { gate, insertAttempt, stepOf, taskOf, type StepFixture } from '../../../support/fixtures/projects-store.ts';
+import { db, project, useAcme } from './acme.ts';
 
-let database: TestDatabase;
+useAcme();
 let engine: ProjectEngine;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  engine = createProjectEngine(database.db);
-  await makeWorkspace(database.db, 'acc_acme');
+beforeAll(() => {
+  engine = createProjectEngine(db);
 });
-afterAll(() => database?.close());
 
 const effectOf = () => 'idempotent' as const;
+
+const ACTION = { kind: 'action', role: 'utility', assignee: 'assemble_markdown' } satisfies Partial<StepFixture>;
 
 /** What may be asked to begin: an agent's step, an action, and gates that wait or pass at once. */
 const KINDS: Record<string, Partial<StepFixture>> = {
   agent: {},
-  action: { kind: 'action', role: 'utility', assignee: 'assemble_markdown' },
+  action: ACTION,
   'human gate': gate('z', { status: 'pending' }),
   'gate whose time has come': gate('z', {
     status: 'pending',
@@ -43,19 +34,18 @@ const KINDS: Record<string, Partial<StepFixture>> = {
 
 /** x has just ended; z needs x and y. */
 async function beforeZ(kind: Partial<StepFixture>, y: TaskStatus) {
-  const { db } = database;
   const steps: StepFixture[] = [
     { slug: 'y', dependsOn: [], status: y },
-    { slug: 'x', dependsOn: [], status: 'running' },
+    { ...ACTION, slug: 'x', dependsOn: [], status: 'running' },
     { ...kind, slug: 'z', dependsOn: ['x', 'y'], status: 'pending' },
     { slug: 'after', dependsOn: ['z'], status: 'pending' },
   ];
-  const made = await insertProject(db, { customerId: 'acme', phases: [{ slug: 'a', status: 'running', steps }] });
+  const made = await project([{ slug: 'a', status: 'running', steps }]);
   const attemptId = await insertAttempt(db, made, 'a/x', { childRunId: null });
   await db.rows(sql`update attempts set output = '"x"'::jsonb where id = ${attemptId}::uuid`);
   const ref = { projectId: made.id, taskId: made.taskId('a'), iteration: 1 };
   const z = { subtaskId: made.stepId('a/z'), key: 'run:z' };
-  return { db, made, ref, z, attemptId };
+  return { made, ref, z, attemptId };
 }
 
 describe.each(Object.keys(KINDS))('%s', (name) => {
@@ -64,23 +54,19 @@ describe.each(Object.keys(KINDS))('%s', (name) => {
   test.each(TASK_STATUSES)('needs a step that is %s', async (status) => {
     const kind = KINDS[name] ?? {};
     const first = await beforeZ(kind, status);
-    const action = { kind: 'action', role: 'utility', assignee: 'assemble_markdown' } as const;
-    await first.db
-      .rows(sql`update subtasks set kind = ${action.kind}, role = ${action.role}, assignee = ${action.assignee}
-      where id = ${first.made.stepId('a/x')}::uuid`);
     const settled = { attemptId: first.attemptId, isLast: false, next: [first.z] };
     const { begun, outcome } = await engine.settleAndGoOn(first.ref, settled, effectOf);
     expect(outcome).toEqual({ kind: 'succeeded' });
     expect(begun.map(({ subtaskId }) => subtaskId)).toEqual(isDone(status) ? [first.z.subtaskId] : []);
 
     const alone = await beforeZ(kind, status);
-    await alone.db.rows(sql`update subtasks set status = 'succeeded' where id = ${alone.made.stepId('a/x')}::uuid`);
+    await db.rows(sql`update subtasks set status = 'succeeded' where id = ${alone.made.stepId('a/x')}::uuid`);
     const answer = await engine.beginAttempt({ ...alone.ref, ...alone.z, granted: true }, effectOf);
     if (isDone(status)) expect(answer.kind).not.toBe('not_yet');
     else expect(answer).toEqual({ kind: 'not_yet' });
 
     for (const { made } of [first, alone]) {
-      const { status: now } = await stepOf(first.db, made, 'a/z');
+      const { status: now } = await stepOf(db, made, 'a/z');
       if (!isDone(status)) expect(now).toBe('pending');
     }
   });
@@ -88,7 +74,7 @@ describe.each(Object.keys(KINDS))('%s', (name) => {
 
 // Guards: a step that another has overtaken is not begun a second time, and its phase is not given up for it.
 test.each(['running', 'succeeded', 'failed', 'skipped'] as const)('a step that is %s', async (status) => {
-  const { db, made, ref, z } = await beforeZ({}, 'succeeded');
+  const { made, ref, z } = await beforeZ({}, 'succeeded');
   await db.rows(sql`update subtasks set status = 'succeeded' where id = ${made.stepId('a/x')}::uuid`);
   await db.rows(sql`update subtasks set status = ${status}::task_status where id = ${z.subtaskId}::uuid`);
   expect(await engine.beginAttempt({ ...ref, ...z, granted: false }, effectOf)).toEqual({ kind: 'not_yet' });
@@ -101,14 +87,10 @@ test.each(['running', 'succeeded', 'failed', 'skipped'] as const)('a step that i
 // Guards: a phase opens only when each phase before it is done in the record, also where that was sent back after the
 // project had decided to start this one.
 test.each(TASK_STATUSES)('a phase after one that is %s', async (status) => {
-  const { db } = database;
-  const made = await insertProject(db, {
-    customerId: 'acme',
-    phases: [
-      { slug: 'a', status, versions: 1 },
-      { slug: 'b', dependsOn: ['a'] },
-    ],
-  });
+  const made = await project([
+    { slug: 'a', status, versions: 1 },
+    { slug: 'b', dependsOn: ['a'] },
+  ]);
   const ref = { projectId: made.id, taskId: made.taskId('b'), iteration: 1 };
   const { kind, begun } = await engine.openAndBegin(ref, { granted: null, key: 'run:1' }, effectOf);
   expect({ kind, begun: begun.length }).toEqual(
@@ -121,14 +103,10 @@ test.each(TASK_STATUSES)('a phase after one that is %s', async (status) => {
 
 // Guards: whatever a retrigger does to later phases, one that waits to open waits for the new version.
 test.each(CASCADES)('a phase that waited while the one before it was retriggered, %s', async (cascade) => {
-  const { db } = database;
-  const made = await insertProject(db, {
-    customerId: 'acme',
-    phases: [
-      { slug: 'a', status: 'succeeded', versions: 1 },
-      { slug: 'b', dependsOn: ['a'] },
-    ],
-  });
+  const made = await project([
+    { slug: 'a', status: 'succeeded', versions: 1 },
+    { slug: 'b', dependsOn: ['a'] },
+  ]);
   const actor = { kind: 'human', id: 'ann@acme.example' } as const;
   const retrigger = {
     projectId: made.id,
@@ -148,12 +126,11 @@ test.each(CASCADES)('a phase that waited while the one before it was retriggered
 
 // Guards: a step that is to be tried again is told so although another step of its phase has failed.
 test('each step is told its own end', async () => {
-  const { db } = database;
   const steps: StepFixture[] = [
     { slug: 'x', dependsOn: [], status: 'running' },
     { slug: 'y', dependsOn: [], status: 'failed' },
   ];
-  const made = await insertProject(db, { customerId: 'acme', phases: [{ slug: 'a', status: 'running', steps }] });
+  const made = await project([{ slug: 'a', status: 'running', steps }]);
   const attemptId = await insertAttempt(db, made, 'a/x', { childRunId: null });
   const ref = { projectId: made.id, taskId: made.taskId('a'), iteration: 1 };
   const fault = { kind: 'timeout' as const, message: 'too slow' };
