@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, until, type Reply, type Rig, type ServiceClient } from './client.ts';
-import { violationsOf } from './rules.ts';
+import { violationsOf, type Observed } from './rules.ts';
 import { keyMark, planMark, stepMark, type Answer, type Brain, type ModelCall, type World } from './world.ts';
 
 export interface StepSpec {
@@ -107,19 +107,27 @@ export interface Oracle {
   /** Registers the phases as a workflow and starts a project of it. */
   start(phases: PhaseSpec[]): Promise<Case>;
 }
+/** Given each project at its end of which something did not hold, with all that is known of it. */
+export type Keep = (id: string, found: readonly string[], all: object) => Promise<void>;
 
-export function createOracle(rig: Rig, world: World): Oracle {
+export function createOracle(rig: Rig, world: World, keep: Keep = async () => {}): Oracle {
   const client = createClient(rig);
-  return { rig, world, client, start: (phases) => startCase(rig, world, client, phases) };
+  return { rig, world, client, start: (phases) => startCase(rig, world, client, phases, keep) };
 }
 
 export type Case = Awaited<ReturnType<typeof startCase>>;
 
-async function startCase(rig: Rig, world: World, client: ServiceClient, phases: PhaseSpec[]) {
+async function startCase(rig: Rig, world: World, client: ServiceClient, phases: PhaseSpec[], keep: Keep) {
   const key = randomBytes(4).toString('hex');
   const held = new Map<string, { next: PromiseWithResolvers<Answer> }>();
   const signalledBy = new Set<string>();
   const calls = () => world.calls.filter((call) => call.key === key);
+  const observe = async (): Promise<Observed> => ({
+    record: await client.record(id),
+    calls: calls(),
+    posts: world.posts.filter((each) => each.key === key),
+    signalledBy,
+  });
 
   let brain: Brain = () => wait(THINKS_MS, { kind: 'output' });
   world.think(key, (call: ModelCall) => held.get(call.step)?.next.promise ?? brain(call));
@@ -271,20 +279,13 @@ async function startCase(rig: Rig, world: World, client: ServiceClient, phases: 
       command(`phases/${slug}/retrigger`, { cascade, addendum_brief: 'Again.' }),
     makeGood,
     record: () => client.record(id),
-    /** What did not hold so far. */
-    async judge(): Promise<string[]> {
-      const record = await client.record(id);
-      return violationsOf({
-        record,
-        calls: calls(),
-        posts: world.posts.filter((each) => each.key === key),
-        signalledBy,
-      });
-    },
-    /** It is brought to its end and judged. */
+    /** It is brought to its end and judged. @returns what did not hold */
     async finish(): Promise<string[]> {
       const stuck = await makeGood();
-      return [...stuck, ...(await this.judge())];
+      const observed = await observe();
+      const found = [...stuck, ...violationsOf(observed)];
+      if (found.length > 0) await keep(id, found, { phases, ...observed });
+      return found;
     },
     /** Whatever it is in, it can be ended, with all its workflows. */
     async escape(): Promise<string[]> {

@@ -39,19 +39,17 @@ export function violationsOf(observed: Observed): string[] {
 }
 
 /**
- * What is sent back by each event: a judge's rejection, or that of a gate that has the work done again. The work that it
- * judged and all that is built on that has to be done once more before anything that needs it begins.
+ * What is sent back by each event: a judge's rejection, or that of a gate that has the work done again. The nearest work
+ * of an agent before it, and all that is built on that, has to be done once more before anything that needs it begins.
  */
-function sentBack({ events, stepOf, shownTo, descendants }: Timeline): { at: number; steps: Set<Step> }[] {
+function sentBack({ events, stepOf, nearestWork, descendants }: Timeline): { at: number; steps: Set<Step> }[] {
   return events.flatMap((event) => {
     const judge = stepOf(event);
-    if (!judge) return [];
     const isRejection =
-      (event.topic === 'review_feedback_recorded' && isJudge(judge)) ||
+      (event.topic === 'review_feedback_recorded' && judge !== undefined && isJudge(judge)) ||
       (event.topic === 'gate_resolved' && event.payload_jsonb.effect === 'rework');
-    if (!isRejection) return [];
-    const work = shownTo(judge).filter((each) => each.kind !== 'gate' && !isJudge(each));
-    return [{ at: event.id, steps: new Set([...work, ...work.flatMap(descendants)]) }];
+    const work = judge && isRejection ? nearestWork(judge) : undefined;
+    return work ? [{ at: event.id, steps: new Set([work, ...descendants(work)]) }] : [];
   });
 }
 

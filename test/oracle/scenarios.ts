@@ -186,12 +186,7 @@ async function killedWhile(oracle: Oracle, ask: (one: Case, gateId: string) => P
   await wait(STILL_MS / 2);
   await oracle.rig.killAll();
   await Promise.all([still, ...asked]);
-  const found = await Promise.all(
-    cases.map(async (one) => {
-      const stuck = await one.makeGood();
-      return [...stuck, ...(stuck.length === 0 ? await one.judge() : []), ...(await one.escape())];
-    }),
-  );
+  const found = await Promise.all(cases.map(async (one) => [...(await one.finish()), ...(await one.escape())]));
   return found.flat();
 }
 

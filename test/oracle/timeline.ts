@@ -28,6 +28,8 @@ export interface Timeline {
   ancestors(step: Step): Step[];
   /** Those whose work it is shown: what it depends on, through judges and gates. */
   shownTo(step: Step): Step[];
+  /** The agent's work that a rejection by this step sends back: the nearest; of equally near ones the last that is named. */
+  nearestWork(step: Step): Step | undefined;
   /** All that come after it in its phase. */
   descendants(step: Step): Step[];
   /** All phases before it. */
@@ -71,6 +73,18 @@ export function timelineOf(record: ProjectRecord, calls: readonly ModelCall[]): 
     ...new Set(direct(step).flatMap((each) => (lets(each) ? [each, ...shownTo(each)] : [each]))),
   ];
 
+  const isWork = (step: Step): boolean => step.kind === 'agent' && !isJudge(step);
+  function nearestWork(step: Step): Step | undefined {
+    const seen = new Set<Step>();
+    for (let level = direct(step); level.length > 0;) {
+      const found = level.findLast(isWork);
+      if (found) return found;
+      level = level.flatMap(direct).filter((each) => !seen.has(each));
+      for (const each of level) seen.add(each);
+    }
+    return undefined;
+  }
+
   const markOf = (step: Step, attemptNumber: number): string | undefined => {
     const attempt = step.attempts.find(({ attempt_number }) => attempt_number === attemptNumber);
     return [...marksIn(JSON.stringify(attempt?.output ?? ''))].find((mark) => mark.startsWith(`⟦${step.key}#`));
@@ -106,6 +120,7 @@ export function timelineOf(record: ProjectRecord, calls: readonly ModelCall[]): 
     phaseOf: ({ task_id }) => (task_id === null ? undefined : phaseById.get(task_id)),
     ancestors: (step) => closure(step, direct),
     shownTo,
+    nearestWork,
     descendants: (step) => steps.filter((each) => each.phase === step.phase && closure(each, direct).includes(step)),
     upstream(phase) {
       const found = new Set(dependsOn.get(phase));

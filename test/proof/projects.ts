@@ -2,14 +2,18 @@
  * R13: an oracle of projects that shares nothing with the service (`test/oracle`): the stories of what went wrong once, and
  * random projects with random commands at the moments when steps end, while everything is killed and stands still.
  */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createOracle, phase, agent } from '../oracle/kit.ts';
 import { makeTrouble, tellStory, TROUBLES } from '../oracle/drive.ts';
 import { KILL_SCENARIOS, SCENARIOS } from '../oracle/scenarios.ts';
 import { startWorld } from '../oracle/world.ts';
-import { keepLogs } from './keep-logs.ts';
+import { keepLogs, keptAt } from './keep-logs.ts';
 import { startProjectsRig } from './projects-rig.ts';
 import { seeded } from './random.ts';
 import { prove } from './report.ts';
+
+const setsAsLists = (_: string, value: unknown): unknown => (value instanceof Set ? [...value] : value);
 
 /** Waves of projects at once. */
 const WAVES = 12;
@@ -25,14 +29,19 @@ await prove(
     const random = seeded(seed);
     const world = await startWorld();
     const rig = await startProjectsRig(world);
-    const oracle = createOracle(rig, world);
     const violations: string[] = [];
+    const name = `projects-${seed}`;
+    const oracle = createOracle(rig, world, async (id, found, all) => {
+      for (const what of found) say(what);
+      await mkdir(keptAt(name), { recursive: true });
+      await writeFile(join(keptAt(name), `${id}.json`), JSON.stringify({ found, ...all }, setsAsLists));
+    });
     try {
       const stories = small ? SCENARIOS.slice(0, 1) : [...SCENARIOS, ...KILL_SCENARIOS];
-      for (const { name, play } of stories) {
-        const found = await play(oracle);
-        say(`${name}: ${found.length} violation(s)`);
-        violations.push(...found.map((what) => `${name}: ${what}`));
+      for (const story of stories) {
+        const found = await story.play(oracle);
+        say(`${story.name}: ${found.length} violation(s)`);
+        violations.push(...found.map((what) => `${story.name}: ${what}`));
       }
       const helper = await oracle.start([phase('a', [], [agent('s')])]);
       await helper.untilProject('completed');
@@ -50,7 +59,9 @@ await prove(
         say(`wave ${wave} of ${waves}: ${found.length} violation(s)`);
         violations.push(...found);
       }
-      if (violations.length > 0) say(`the log is in ${await keepLogs(rig.folder, `projects-${seed}`)}`);
+      if (violations.length > 0) {
+        say(`the logs, and the record of each such project, are in ${await keepLogs(rig.folder, name)}`);
+      }
       return {
         did: {
           stories: stories.length,
