@@ -94,9 +94,12 @@ export const OTHER = 'other@acme.example';
 
 /** How long a model takes whom nobody holds up. */
 const THINKS_MS = 20;
-/** How often everything is made good without that anything moves, and in all. */
-const STILL_ROUNDS = 20;
-const ROUNDS = 120;
+/**
+ * How often everything is made good without that anything moves, and in all. What a killed process was at is given to
+ * another one after up to 30 s, and what that had begun after up to 20 s more: so long may a step stand still, twice.
+ */
+const STILL_ROUNDS = 80;
+const ROUNDS = 240;
 /** How long a project that does not move is given before it is asked again. */
 const ROUND_MS = 1_500;
 

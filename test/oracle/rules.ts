@@ -195,26 +195,33 @@ const consumes = (call: ModelCall | undefined, phase: string, marks: ReadonlySet
   return seen.length > 0 && seen.every((mark) => marks.has(mark));
 };
 
-/** Whether the change that became current with that event was one with `none` for this phase. */
-function isSpared({ events, phaseOf, current }: Timeline, phase: string, changed: string, at: number): boolean {
+/** Whether all that led to the change that became current with that event was with `none` for this phase. */
+function isSpared(
+  { events, phaseOf, upstream, current }: Timeline,
+  phase: string,
+  changed: string,
+  at: number,
+): boolean {
   const before = current.findLast((each) => each.phase === changed && each.at < at)?.at ?? 0;
-  const cause = events.findLast(
-    (event) =>
-      event.id > before &&
-      event.id <= at &&
-      (AGAIN.includes(event.topic) || event.topic === 'artifact_set_manually' || event.topic === 'artifact_reverted') &&
-      (phaseOf(event) === changed || event.payload_jsonb.phase_slug === changed),
-  );
-  if (!cause) return false;
-  if (cause.payload_jsonb.cascade === 'none') return true;
-  return events.some(
-    (event) =>
-      event.topic === 'cascade_skipped' &&
-      event.id >= before &&
-      event.id <= at &&
-      (phaseOf(event) === phase || event.payload_jsonb.phase_slug === phase),
+  const causes = events.filter(({ topic }) => CAUSES.includes(topic));
+  const above = upstream(changed).add(changed);
+  const own = causes.filter((cause) => {
+    const of = cause.payload_jsonb.phase_slug ?? phaseOf(cause);
+    return cause.id > before && cause.id <= at && above.has(of);
+  });
+  // What a cause spares is said right after it.
+  return (
+    own.length > 0 &&
+    own.every((cause) => {
+      const next = causes.find(({ id }) => id > cause.id)?.id ?? Infinity;
+      return events.some(
+        ({ id, topic, payload_jsonb }) =>
+          topic === 'cascade_skipped' && id > cause.id && id < next && payload_jsonb.phase_slugs.includes(phase),
+      );
+    })
   );
 }
+const CAUSES = [...AGAIN, 'artifact_set_manually', 'artifact_reverted'];
 
 /** What was posted was approved, by every gate before the post, in exactly the version that was posted. */
 function postsWereApproved(timeline: Timeline, posts: readonly Post[]): string[] {

@@ -113,7 +113,7 @@ function outputOf({ made, prompt }: ModelCall, answer: Answer): string {
   const words = answer.kind === 'reject' ? answer.reason : made;
   if (!prompt.includes('You judge.')) return `Made ${made}.`;
   return JSON.stringify(
-    prompt.includes('"passed"')
+    prompt.includes('"required":["passed"')
       ? { passed: answer.kind !== 'reject', findings: words }
       : { decision: answer.kind === 'reject' ? 'rejected' : 'approved', feedback: words },
   );
