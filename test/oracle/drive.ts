@@ -206,7 +206,7 @@ export interface Trouble {
 const STILL_MS = 2_000;
 const named = (what: string, make: (rig: Rig, part: Part) => Promise<void>): Trouble[] =>
   PARTS.map((part) => ({ name: `${part} ${what}`, make: (rig) => make(rig, part) }));
-const STANDSTILLS: readonly Trouble[] = named('stood still', (rig, part) => rig.freeze(part, STILL_MS));
+export const STANDSTILLS: readonly Trouble[] = named('stood still', (rig, part) => rig.freeze(part, STILL_MS));
 export const TROUBLES: readonly Trouble[] = [
   ...STANDSTILLS,
   ...named('killed', (rig, part) => rig.kill(part)),

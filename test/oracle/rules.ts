@@ -236,7 +236,7 @@ function postsWereApproved(timeline: Timeline, posts: readonly Post[]): string[]
       (gate_kind === 'human' || gate_kind === 'webhook') &&
       (before.has(phase) || inPhase.some(({ id }) => id === step.id)),
   );
-  /** From when on this output could be shown to whoever decides at that gate; undefined where the gate is not after it. */
+  /** From when on this output could be shown to whoever decides at that gate; undefined where the gate has no say in it. */
   function shownFrom(mark: string, gate: Step): number | undefined {
     const maker = events.find((event) => {
       const step = stepOf(event);
@@ -249,8 +249,11 @@ function postsWereApproved(timeline: Timeline, posts: readonly Post[]): string[]
     });
     const step = maker && stepOf(maker);
     if (step && step.phase === gate.phase) return ancestors(gate).includes(step) ? maker.id : undefined;
-    if (!upstream(gate.phase).has(ownerOf(mark))) return undefined;
-    return current.find(({ phase, marks }) => phase === ownerOf(mark) && marks.has(mark))?.at;
+    const made = ownerOf(mark);
+    if (!upstream(gate.phase).has(made)) return undefined;
+    const at = current.find(({ phase, marks }) => phase === made && marks.has(mark))?.at;
+    // Whoever changed it with `none` took the gate's word for it too.
+    return at === undefined || isSpared(timeline, gate.phase, made, at) ? undefined : at;
   }
   return posts.flatMap((post, at) => {
     const begun = begins[posts.length === begins.length ? at : begins.length - 1];
