@@ -105,7 +105,7 @@ export function timelineOf(record: ProjectRecord, calls: readonly ModelCall[]): 
     const how = HOW[topic];
     if (how === undefined) return [];
     const phase = String(payload_jsonb.phase_slug);
-    const version = Number(payload_jsonb.version ?? payload_jsonb.target_version);
+    const version = Number(payload_jsonb.version ?? payload_jsonb.to_version);
     return [{ at: id, phase, version, how, marks: marksOfVersion(phase, version) }];
   });
 
