@@ -100,6 +100,8 @@ const THINKS_MS = 20;
  */
 const STILL_ROUNDS = 80;
 const ROUNDS = 240;
+/** How long the workflows of a project that is over may take to end. */
+const ESCAPE_MS = 120_000;
 /** How long a project that does not move is given before it is asked again. */
 const ROUND_MS = 1_500;
 
@@ -298,7 +300,11 @@ async function startCase(rig: Rig, world: World, client: ServiceClient, phases: 
         if (answered !== 200)
           return [`escape: ${id} (${status}) cannot be abandoned: ${answered} ${JSON.stringify(body)}`];
       }
-      return until(`the workflows of ${id} end`, async () => (await client.workflowsOf(id)).running === 0).then(
+      return until(
+        `the workflows of ${id} end`,
+        async () => (await client.workflowsOf(id)).running === 0,
+        ESCAPE_MS,
+      ).then(
         () => [],
         async () => [`escape: ${id} is over, and ${(await client.workflowsOf(id)).running} of its workflows run`],
       );

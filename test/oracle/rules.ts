@@ -138,10 +138,11 @@ function promptsAreCurrent({ events, stepOf, shownTo, last, callOf, markOf, curr
 /** The phase that an output is of; of a text that was set by hand, the phase that it was set for. */
 const ownerOf = (mark: string): string => mark.slice(1, mark.lastIndexOf('/'));
 
+const END = Infinity;
+
 /** What is complete and not stale was made from what is current, or spared by `none` from exactly these changes. */
 function completedIsFresh(timeline: Timeline, record: ProjectRecord): string[] {
   const { steps, events, ancestors, shownTo, last, lastOfPhase, callOf, markOf, current, currentAt } = timeline;
-  const END = Infinity;
   const found: string[] = [];
   for (const { phase_slug: phase, status, task_kind, depends_on } of record.phases) {
     if (status !== 'succeeded' || task_kind !== 'regular') continue;
@@ -225,7 +226,7 @@ const CAUSES = [...AGAIN, 'artifact_set_manually', 'artifact_reverted'];
 
 /** What was posted was approved, by every gate before the post, in exactly the version that was posted. */
 function postsWereApproved(timeline: Timeline, posts: readonly Post[]): string[] {
-  const { steps, events, ancestors, upstream, current, stepOf, markOf } = timeline;
+  const { steps, events, ancestors, upstream, current, currentAt, lastOfPhase, stepOf, markOf } = timeline;
   const posting = steps.find((step) => step.kind === 'action' && step.assignee === 'http_post');
   if (!posting) return [];
   const begins = events.filter((event) => event.topic === BEGIN && event.subtask_id === posting.id);
@@ -237,7 +238,7 @@ function postsWereApproved(timeline: Timeline, posts: readonly Post[]): string[]
       (before.has(phase) || inPhase.some(({ id }) => id === step.id)),
   );
   /** From when on this output could be shown to whoever decides at that gate; undefined where the gate has no say in it. */
-  function shownFrom(mark: string, gate: Step): number | undefined {
+  function shownFrom(mark: string, gate: Step, posted: number): number | undefined {
     const maker = events.find((event) => {
       const step = stepOf(event);
       return (
@@ -252,15 +253,22 @@ function postsWereApproved(timeline: Timeline, posts: readonly Post[]): string[]
     const made = ownerOf(mark);
     if (!upstream(gate.phase).has(made)) return undefined;
     const at = current.find(({ phase, marks }) => phase === made && marks.has(mark))?.at;
-    // Whoever changed it with `none` took the gate's word for it too.
-    return at === undefined || isSpared(timeline, gate.phase, made, at) ? undefined : at;
+    // A phase with work of its own is spared as a whole, or stale for all to see; one of gates alone is a question.
+    const isStale = lastOfPhase(gate.phase, ['task_stale'], posted) > lastOfPhase(gate.phase, ['task_started'], posted);
+    const isLeft = isStale || isSpared(timeline, gate.phase, made, at ?? 0);
+    const hasWork = steps.some((each) => each.phase === gate.phase && each.kind !== 'gate');
+    return gate.phase !== posting?.phase && hasWork && isLeft ? undefined : at;
   }
   return posts.flatMap((post, at) => {
     const begun = begins[posts.length === begins.length ? at : begins.length - 1];
     if (!begun) return [`approvals: something was posted, and ${posting.key} never began`];
-    return gates.flatMap((gate) =>
+    // Whoever chose the artifact of a phase by hand took the word of its gates for it.
+    const asked = gates.filter(
+      ({ phase }) => phase === posting.phase || (currentAt(phase, begun.id)?.how ?? 'promoted') === 'promoted',
+    );
+    return asked.flatMap((gate) =>
       [...post.held].flatMap((mark) => {
-        const from = shownFrom(mark, gate);
+        const from = shownFrom(mark, gate, begun.id);
         if (from === undefined) return [];
         const isApproved = events.some(
           (event) =>

@@ -32,7 +32,6 @@ await prove(
     const violations: string[] = [];
     const name = `projects-${seed}`;
     const oracle = createOracle(rig, world, async (id, found, all) => {
-      for (const what of found) say(what);
       await mkdir(keptAt(name), { recursive: true });
       await writeFile(join(keptAt(name), `${id}.json`), JSON.stringify({ found, ...all }, setsAsLists));
     });
@@ -41,6 +40,7 @@ await prove(
       for (const story of stories) {
         const found = await story.play(oracle);
         say(`${story.name}: ${found.length} violation(s)`);
+        for (const what of found) say(what);
         violations.push(...found.map((what) => `${story.name}: ${what}`));
       }
       const helper = await oracle.start([phase('a', [], [agent('s')])]);
@@ -57,6 +57,7 @@ await prove(
         over.abort();
         for (const [name, count] of await trouble) troubles.set(name, (troubles.get(name) ?? 0) + count);
         say(`wave ${wave} of ${waves}: ${found.length} violation(s)`);
+        for (const what of found) say(what);
         violations.push(...found);
       }
       if (violations.length > 0) {
