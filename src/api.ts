@@ -81,7 +81,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const api: Api = {
     async close() {
       services.live.close();
-      await Promise.all(open.map((listener) => listener.close(config.SHUTDOWN_GRACE)));
+      await Promise.all(open.map((listener) => listener.close(config.SHUTDOWN_GRACE, config.SHUTDOWN_DELAY)));
     },
   };
   if (config.SURFACES !== 'gateway') {

@@ -18,6 +18,7 @@ export const withServices =
     return {
       reload: () => services.system.reload(),
       async close() {
+        metrics?.drain();
         await part.close();
         await metrics?.close(0);
         await services.close();

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { present } from '../../src/platform/core/present.ts';
-import { prepareProcesses, type Processes } from '../support/processes/processes.ts';
+import { PARTS, prepareProcesses, type Processes } from '../support/processes/processes.ts';
 import { tool } from '../support/fixtures/runs.ts';
+import { keepBusy } from '../support/http/busy.ts';
 import { eventually } from '../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { dispatch, endsIn, outcomesOf, untilRunning } from './runs.ts';
@@ -86,6 +87,18 @@ test('SIGTERM drains, and runs go on after the next start', async () => {
     status: 'failed',
     payload: { result_preview: expect.stringContaining('unknown') },
   });
+});
+
+// Guards: clients that keep their connections busy notice nothing of a rolling restart but that they connect anew.
+test.each(PARTS)('a restart of the %s leaves no request without an answer', async (part) => {
+  const busy = keepBusy([`${processes.url}/v1/agents`], 8, { authorization: `Bearer ${processes.apiKey}` });
+  const untilMore = (count: number) => eventually(() => expect(busy.answered).toBeGreaterThan(count));
+  await untilMore(50);
+  expect(await processes.stop('SIGTERM', [part])).toEqual([0]);
+  await processes.start();
+  await untilMore(busy.answered + 50);
+  await busy.end();
+  expect({ lost: busy.lost, statuses: [...busy.statuses] }).toEqual({ lost: [], statuses: [200] });
 });
 
 // Guards: when Temporal dies and comes back, accepted work goes on, and work that cannot be started is refused rather

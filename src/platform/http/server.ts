@@ -3,20 +3,29 @@ import express, { type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pinoHttp } from 'pino-http';
 import type { Log } from '../core/log.ts';
 import { portOf } from '../core/port.ts';
 import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import { errorHandler, notFound } from './app.ts';
+import { createDrain } from './drain.ts';
 import { strictLength } from './exact-length.ts';
 import { answerUnreadable } from './unreadable.ts';
 
 export interface Listener {
   /** The address of the listener, such as `http://localhost:8080`. */
   url: string;
-  /** Accepts no new connection, lets open requests finish for so long, then closes what is left. */
-  close(graceMs: number): Promise<void>;
+  /** Says from now on that it is not ready, and lets its connections go. It still takes requests. */
+  drain(): void;
+  /**
+   * Drains, accepts no new connection after a delay, lets open requests finish for so long, then closes what is left.
+   * @param delayMs for load balancers, which take a while to see that it is not ready
+   */
+  close(graceMs: number, delayMs?: number): Promise<void>;
 }
 
 export interface ListenerOptions {
@@ -61,10 +70,12 @@ export async function listen({
     response.status(reason ? 503 : 200).json({ status: reason ? 'failed' : 'ok' });
   });
   app.get('/readyz', async (_request, response) => {
-    const reason = await ready().then(
-      () => undefined,
-      (error: unknown) => (error instanceof Error ? error.message : 'not ready'),
-    );
+    const reason = drain.hasBegun
+      ? 'it is stopping'
+      : await ready().then(
+          () => undefined,
+          (error: unknown) => (error instanceof Error ? error.message : 'not ready'),
+        );
     if (reason) log.warn({ reason }, 'the readiness check fails');
     response.status(reason ? 503 : 200).json({ status: reason ? 'unavailable' : 'ok' });
   });
@@ -74,8 +85,10 @@ export async function listen({
   }
   app.use(notFound, errorHandler(log));
 
-  const server = app.listen(port, host ?? '::');
+  const server = createServer(app);
+  const drain = createDrain(server);
   answerUnreadable(server);
+  server.listen(port, host ?? '::');
   await Promise.race([
     once(server, 'listening'),
     once(server, 'error').then(([error]) => Promise.reject(error as Error)),
@@ -83,9 +96,13 @@ export async function listen({
   const listening = portOf(server);
   return {
     url: `http://localhost:${listening}`,
-    async close(graceMs) {
+    drain: () => drain.begin(),
+    async close(graceMs, delayMs = 0) {
+      drain.begin();
+      if (delayMs > 0) await wait(delayMs);
       const closed = once(server, 'close');
-      server.close();
+      // That of HTTP would cut connections whose next request is on its way.
+      NetServer.prototype.close.call(server);
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(timer);
