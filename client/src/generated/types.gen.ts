@@ -206,10 +206,99 @@ export type WorkflowSpec = {
             timeout_s?: number;
             gate_kind?: 'human' | 'webhook' | 'schedule' | 'pipeline_dep';
             /**
-             * What the kind of gate needs; read at run time, but for who decides at a human gate and when
+             * What the kind of gate needs
              */
             gate_config?: {
-                [key: string]: unknown;
+                prompt?: string;
+                on_reject?: 'pause' | 'rework';
+                /**
+                 * Whose answers count; without it those of everybody in the workspace
+                 */
+                approvers?: {
+                    /**
+                     * By e-mail address, as long as they are members
+                     */
+                    members?: Array<string>;
+                    /**
+                     * Every member of one of these roles
+                     */
+                    roles?: Array<'owner' | 'admin' | 'member'>;
+                    /**
+                     * Anybody, by e-mail address
+                     */
+                    emails?: Array<string>;
+                    /**
+                     * Every API key of the workspace
+                     */
+                    api_keys?: boolean;
+                };
+                /**
+                 * How many have to approve; one rejection decides
+                 */
+                quorum?: number;
+                /**
+                 * Not whoever started the project, or last changed by hand what the gate is about
+                 */
+                four_eyes?: boolean;
+                /**
+                 * Seconds since it opened
+                 */
+                due_in_s?: number;
+                /**
+                 * Seconds since it opened
+                 */
+                reminders_s?: Array<number>;
+                /**
+                 * Whose answers count too once it is due; the time then runs a second time
+                 */
+                escalate_to?: {
+                    /**
+                     * By e-mail address, as long as they are members
+                     */
+                    members?: Array<string>;
+                    /**
+                     * Every member of one of these roles
+                     */
+                    roles?: Array<'owner' | 'admin' | 'member'>;
+                    /**
+                     * Anybody, by e-mail address
+                     */
+                    emails?: Array<string>;
+                    /**
+                     * Every API key of the workspace
+                     */
+                    api_keys?: boolean;
+                };
+                /**
+                 * An answer by a link in a mail also takes a confirmation code
+                 */
+                step_up?: 'code';
+                /**
+                 * What happens when the time is over; `remind` by default
+                 */
+                on_timeout?: 'reject' | 'approve' | 'pause' | 'remind';
+            } | {
+                prompt?: string;
+                on_reject?: 'pause' | 'rework';
+                /**
+                 * Seconds until it counts as rejected
+                 */
+                expires_in_s?: number;
+            } | (unknown & {
+                at?: string;
+                /**
+                 * Seconds since it opened
+                 */
+                delay_s?: number | 0;
+                /**
+                 * Five fields, UTC: it waits until the next time
+                 */
+                cron?: string;
+            }) | {
+                /**
+                 * It waits until this project is completed
+                 */
+                project_id: string;
             };
         }>;
     }>;

@@ -13,6 +13,11 @@ export interface UnknownField {
   known: readonly string[];
 }
 
+interface Fault {
+  path: PropertyKey[];
+  message: string;
+}
+
 /** A request says whose it is by its credential; what else it says about that is ignored. */
 const OF_THE_CREDENTIAL: readonly string[] = [
   'customer_id',
@@ -43,6 +48,16 @@ export function unknownMessage(word: string, { path, known }: UnknownField): str
   const near = nearest(String(path.at(-1)), known);
   if (near !== undefined) return `Unknown ${word}; did you mean "${near}"?`;
   return known.length === 0 ? `Unknown ${word}; there are none` : `Unknown ${word}; known are ${known.join(', ')}`;
+}
+
+/** @returns what is wrong with a value: names that are not known, with what may have been meant, and then the rest */
+export function faultsIn(schema: Schema, value: unknown, error: z.ZodError | undefined, max: number): Fault[] {
+  const unknown = unknownFields(schema, value, { max });
+  const others = (error?.issues ?? []).filter(({ code }) => code !== 'unrecognized_keys' || unknown.length === 0);
+  return [
+    ...unknown.map((field) => ({ path: field.path, message: unknownMessage('field', field) })),
+    ...others.map(({ path, message }) => ({ path, message })),
+  ].slice(0, max);
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { fieldsOf } from '../../platform/core/record.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
-import { unknownFields, unknownMessage } from '../../platform/http/unknown-fields.ts';
+import { faultsIn, unknownFields, unknownMessage } from '../../platform/http/unknown-fields.ts';
 import type { SecretPlaces } from './secrets.ts';
 import type { Content, Fault, ManifestKind, Path, Reference, SecretReceiver } from './model.ts';
 
@@ -67,7 +67,6 @@ export interface KindDefinition<Manifest extends object> extends Pick<
 }
 
 const MAX_FAULTS = 50;
-const UNKNOWN = 'unrecognized_keys';
 
 /** @returns the fields that the shape does not know, with what may have been meant */
 export const unknownIn = (shape: z.ZodType, content: Content): Fault[] =>
@@ -79,15 +78,9 @@ export const unknownIn = (shape: z.ZodType, content: Content): Fault[] =>
 export type Read<Manifest> = { manifest: Manifest } | { faults: readonly Fault[] };
 
 export function shaped<Manifest>(shape: z.ZodType<Manifest>, content: Content): Read<Manifest> {
-  const unknown = unknownIn(shape, content);
   const { data, error } = shape.safeParse(content);
-  const faults = [
-    ...unknown,
-    ...(error?.issues ?? [])
-      .filter(({ code }) => code !== UNKNOWN || unknown.length === 0)
-      .map(({ path, message }) => ({ path, message })),
-  ];
-  return data === undefined || faults.length > 0 ? { faults: faults.slice(0, MAX_FAULTS) } : { manifest: data };
+  const faults = faultsIn(shape, content, error, MAX_FAULTS);
+  return data === undefined || faults.length > 0 ? { faults } : { manifest: data };
 }
 
 export function defineKind<Manifest extends object>(definition: KindDefinition<Manifest>): Kind {

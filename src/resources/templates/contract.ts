@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { schemaProblem } from '../../platform/core/json-schema.ts';
 import { withoutTrailingZeros } from '../../platform/core/text.ts';
 import { endpoint, NO_CONTENT, type Endpoint } from '../../platform/http/endpoint.ts';
-import { policyFaults } from './gates/contract.ts';
+import { GATE_CONFIGS, readGateConfig } from './gates/contract.ts';
 import { IntId, listReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import {
   CASCADE_MODES,
@@ -45,6 +45,12 @@ const ASSIGNEES: Readonly<Record<AttemptedKind, string>> = {
   action: 'name of a built-in action',
 };
 
+/** The shape without what JSON Schema cannot say. */
+function documented(shape: z.ZodType): Schema {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input' });
+  return schema;
+}
+
 const Step = z
   .strictObject({
     step_slug: Slug,
@@ -63,26 +69,33 @@ const Step = z
     gate_config: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('What the kind of gate needs; read at run time, but for who decides at a human gate and when'),
+      .describe('What the kind of gate needs')
+      .meta({ anyOf: Object.values(GATE_CONFIGS).map(documented) }),
   })
-  .superRefine((step, { addIssue }) => {
+  // One pass tells every fault of a step and keeps what its parts are read as.
+  .transform((step, { addIssue }) => {
+    const { kind, gate_kind, gate_config, role = kind === 'gate' ? 'gatekeeper' : 'producer', ...rest } = step;
     const fault = (field: keyof typeof step, message: string) => addIssue({ code: 'custom', path: [field], message });
-    if (step.kind === 'gate') {
-      if (!step.gate_kind) fault('gate_kind', `a gate needs one of ${GATE_KINDS.join(', ')}`);
-      for (const { path, message } of policyFaults(step.gate_kind, step.gate_config)) {
-        addIssue({ code: 'custom', path: ['gate_config', ...path], message });
+    if (kind === 'gate') {
+      if (!gate_kind) fault('gate_kind', `a gate needs one of ${GATE_KINDS.join(', ')}`);
+      if (role !== 'gatekeeper') fault('role', 'the role of a gate is gatekeeper');
+      const read = gate_kind && readGateConfig(gate_kind, gate_config);
+      if (read && 'faults' in read) {
+        for (const { path, message } of read.faults) {
+          addIssue({ code: 'custom', path: ['gate_config', ...path], message });
+        }
       }
-      if (step.role && step.role !== 'gatekeeper') fault('role', 'the role of a gate is gatekeeper');
-      return;
+      const config = gate_config && read && 'config' in read && { gate_config: read.config };
+      return { ...rest, kind, role, gate_kind, ...config };
     }
-    if (!step.assignee) fault('assignee', `needs an assignee (${ASSIGNEES[step.kind]})`);
+    if (!step.assignee) fault('assignee', `needs an assignee (${ASSIGNEES[kind]})`);
     for (const field of ['gate_kind', 'gate_config'] as const) {
       if (step[field] !== undefined) fault(field, 'only a gate has one');
     }
     const verdict = step.output_schema && verdictFault(step.role, step.output_schema);
     if (verdict) fault('output_schema', verdict);
-  })
-  .transform((step) => ({ ...step, role: step.role ?? (step.kind === 'gate' ? 'gatekeeper' : 'producer') }));
+    return { ...rest, kind, role };
+  });
 
 /** Why the answer of a judge in this shape would not say whether the work may go on. */
 function verdictFault(role: string | undefined, { properties }: Schema): string | undefined {
@@ -123,9 +136,8 @@ export const WorkflowSpec = z.strictObject({
 const Spec = z.record(z.string(), z.unknown()).meta({
   id: 'WorkflowSpec',
   override: ({ jsonSchema }) => {
-    const { $schema: _dialect, ...shape } = z.toJSONSchema(WorkflowSpec, { io: 'input' });
     for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
-    Object.assign(jsonSchema, shape);
+    Object.assign(jsonSchema, documented(WorkflowSpec));
   },
 });
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { present } from '../../../src/platform/core/present.ts';
+import type { GateKind } from '../../../src/resources/templates/model.ts';
 import {
   agentStep,
   command,
@@ -38,6 +39,15 @@ async function startWith(kind: 'schedule' | 'pipeline_dep', config: Record<strin
   const slug = `waits-${(made += 1)}`;
   await makeTemplate(acme, slug, [phaseSpec('text', [gateStep('gate', kind, config), agentStep('write')])]);
   return startProject(acme, slug);
+}
+/** @returns the slug of a workflow with a configuration that would be refused today */
+async function workflowFromBefore(kind: GateKind, fitting: object, config: object): Promise<string> {
+  const slug = `from-before-${(made += 1)}`;
+  await makeTemplate(acme, slug, [phaseSpec('text', [gateStep('gate', kind, { ...fitting }), agentStep('write')])]);
+  await service.runtime.db.rows(sql`
+    update templates set spec = jsonb_set(spec, '{phases,0,steps,0,gate_config}', ${JSON.stringify(config)}::jsonb)
+    where slug = ${slug}`);
+  return slug;
 }
 const gateOf = (id: string) => stepOf(acme, id, 'text', 'gate');
 const payloadOf = async (id: string, topic: string) =>
@@ -122,11 +132,31 @@ describe('a gate that is set up wrong', () => {
     expect((await topicsOf(acme, id)).slice(-2)).toEqual(['gate_misconfigured', 'project_paused']);
   });
 
-  // Guards: a time that never comes is told apart from a distant one.
-  test('has a cron expression that never comes', async () => {
-    const id = await startWith('schedule', { cron: '0 0 31 2 *' });
+  // Guards: a workflow from before its gates were checked can be read and started, and its project stops with the reason.
+  test.each([
+    ['never comes', { cron: '0 0 31 2 *' }, 'cron: "0 0 31 2 *" never comes'],
+    ['is misspelt', { corn: '0 0 1 1 *' }, 'corn: Unknown field; did you mean "cron"?'],
+  ])('has a time that %s, in a workflow from before', async (_, config, fault) => {
+    const slug = await workflowFromBefore('schedule', { delay_s: 0 }, config);
+    const read = await acme.cp('GET', `/v1/workflows/${slug}`);
+    expect(read).toMatchObject({ status: 200, body: { spec: { phases: [{ steps: [{ gate_config: config }, {}] }] } } });
+    const id = await startProject(acme, slug);
     expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'gate_misconfigured' });
-    expect(await gateOf(id)).toMatchObject({ error: expect.stringContaining('never comes') });
+    const { gate_config, error } = await gateOf(id);
+    expect({ gate_config, error }).toEqual({
+      gate_config: config,
+      error: expect.stringContaining(`gate_config: ${fault}`),
+    });
+    expect(await payloadOf(id, 'gate_misconfigured')).toMatchObject({ gate_config: config, error });
+  });
+
+  // Guards: what a workflow from before says in capital letters is read as it is today once the gate opens.
+  test('names an approver in capital letters, in a workflow from before', async () => {
+    const approvers = { members: ['Carl@Example.COM'] };
+    const slug = await workflowFromBefore('human', {}, { approvers });
+    const id = await startProject(acme, slug);
+    await untilStep(acme, id, 'text', 'gate', 'blocked');
+    expect(await gateOf(id)).toMatchObject({ gate_config: { approvers: { members: ['carl@example.com'] } } });
   });
 
   // Guards: once the configuration is right, retrying the gate opens it.

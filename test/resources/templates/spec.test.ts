@@ -59,7 +59,7 @@ test('takes a full spec and fills in what is not said', () => {
             output_schema: object({ approved: { type: 'boolean' } }),
           }),
           step('try', { role: 'tester', skills: ['proofreading'] }),
-          gate('approve', { gate_config: { prompt: 'Good?', whatever: [1] } }),
+          gate('approve', { gate_config: { prompt: 'Good?', on_reject: 'rework' } }),
         ],
       }),
       phase('send', { depends_on: ['draft'] }),
@@ -98,8 +98,12 @@ describe('says what is wrong and where', () => {
     ['no steps', spec({ phases: [phase('p', { steps: [] })] }), 'phases[0].steps: Too small'],
     ['a phase that is none', spec({ phases: [7] as never }), 'phases[0]: Invalid input'],
     ['phases that are none', { ...spec(), phases: 'x' }, 'phases: Invalid input'],
-    ['an unknown key', { ...spec(), owner: 'me' }, 'Unrecognized key: "owner"'],
-    ['an unknown key in a step', steps(step('a', { retries: 3 } as never)), 'phases[0].steps[0]: Unrecognized key'],
+    ['an unknown key', { ...spec(), owner: 'me' }, 'owner: Unknown field; known are slug, version'],
+    [
+      'an unknown key in a step',
+      steps(step('a', { instruction: '' } as never)),
+      'phases[0].steps[0].instruction: Unknown field; did you mean "instructions"?',
+    ],
     ['a bad slug', spec({ slug: 'My Flow' }), 'slug: must be lower-case letters'],
     ['a long slug', spec({ slug: 'x'.repeat(65) }), 'slug: Too big'],
     [
@@ -278,7 +282,7 @@ describe('says what is wrong and where', () => {
   // Guards: a name such as `constructor` is a name like any other.
   test('names of the language', () => {
     expect(faultsOf({ ...JSON.parse('{"__proto__": {"slug": "x"}}'), ...spec(), constructor: 1 })).toContain(
-      'Unrecognized',
+      'constructor: Unknown field',
     );
     expect(faultsOf(steps(step('constructor', { depends_on: ['tostring'] })))).toContain('unknown step "tostring"');
     const judge = { role: 'reviewer', output_schema: object({ constructor: {} }) };

@@ -151,9 +151,9 @@ function placed(fault: string): Fault {
   return { path, message };
 }
 
-/** A field that is not known is told with what may have been meant, and not once more without. */
-const isToldBy = (unknown: readonly Fault[], { message }: Fault): boolean =>
-  unknown.length > 0 && message.startsWith('Unrecognized key');
+/** A field of the file that is not known is none of the spec either, and is told once. */
+const isToldBy = (unknown: readonly Fault[], { path }: Fault): boolean =>
+  unknown.some((told) => told.path.join('.') === path.join('.'));
 
 const listOf = (value: unknown): Readonly<Record<string, unknown>>[] =>
   Array.isArray(value) ? value.filter(isRecord) : [];

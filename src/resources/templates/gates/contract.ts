@@ -1,9 +1,12 @@
 /** Declares what the configuration of each kind of gate may contain. */
 import { z } from 'zod';
+import { nextRun } from '../../../platform/core/cron.ts';
 import { WORKING_ROLES } from '../../../platform/core/rights.ts';
+import { faultsIn } from '../../../platform/http/unknown-fields.ts';
 import type { GateKind } from '../model.ts';
 import { TIMEOUTS } from './model.ts';
 
+const Prompt = z.string().max(20_000);
 const OnReject = z.enum(['pause', 'rework']);
 const FarSeconds = z
   .number()
@@ -38,7 +41,7 @@ const POLICY = {
 };
 
 const Human = z
-  .strictObject({ prompt: z.string().max(20_000).optional(), on_reject: OnReject.optional(), ...POLICY })
+  .strictObject({ prompt: Prompt.optional(), on_reject: OnReject.optional(), ...POLICY })
   .superRefine(({ approvers, quorum = 1, due_in_s, escalate_to, on_timeout }, { addIssue }) => {
     const fault = (field: keyof typeof POLICY, message: string) => addIssue({ code: 'custom', path: [field], message });
     if (due_in_s === undefined && escalate_to) fault('escalate_to', 'needs due_in_s');
@@ -51,32 +54,60 @@ const Human = z
 /** The policy as the inbox shows it, without the rest of the gate's configuration. */
 export const GatePolicy = z.object(POLICY).meta({ id: 'GatePolicy' });
 
+/** Refuses what can be told without the clock of the database: that it is no expression, and that its time never comes. */
+const Cron = z.string().superRefine((cron, { addIssue }) => {
+  try {
+    if (!nextRun(cron)) addIssue(`"${cron}" never comes`);
+  } catch {
+    addIssue(`"${cron}" is not a five-field expression`);
+  }
+});
+const TIMES = ['at', 'delay_s', 'cron'] as const;
+
+/** The shape of the configuration of each kind of gate. Documents show it too. */
 export const GATE_CONFIGS = {
-  human: Human,
-  webhook: z.strictObject({
-    prompt: z.string().max(20_000).optional(),
-    on_reject: OnReject.optional(),
-    expires_in_s: FarSeconds.optional(),
-  }),
+  human: Human.meta({ title: 'Of a human gate' }),
+  webhook: z
+    .strictObject({
+      prompt: Prompt.optional(),
+      on_reject: OnReject.optional(),
+      expires_in_s: FarSeconds.optional().describe('Seconds until it counts as rejected'),
+    })
+    .meta({ title: 'Of a webhook gate' }),
   schedule: z
     .strictObject({
       at: z.iso.datetime({ offset: true }).optional(),
-      delay_s: FarSeconds.or(z.literal(0)).optional(),
-      cron: z.string().optional(),
+      delay_s: FarSeconds.or(z.literal(0)).optional().describe('Seconds since it opened'),
+      cron: Cron.optional().describe('Five fields, UTC: it waits until the next time'),
     })
-    .refine((config) => Object.keys(config).length === 1, 'needs exactly one of at, delay_s, cron'),
-  pipeline_dep: z.strictObject({ project_id: z.string().min(1) }),
+    .refine((config) => Object.keys(config).length === 1, `needs exactly one of ${TIMES.join(', ')}`)
+    .meta({ title: 'Of a schedule gate', oneOf: TIMES.map((name) => ({ required: [name] })) }),
+  pipeline_dep: z
+    .strictObject({ project_id: z.string().min(1).describe('It waits until this project is completed') })
+    .meta({ title: 'Of a pipeline_dep gate' }),
 } as const satisfies Record<GateKind, z.ZodType>;
 
-/**
- * Finds faults in who decides at a gate. The rest of the configuration is checked when the gate opens, and its faults
- * pause the project then.
- * @returns each fault with the path to it
- */
-export function policyFaults(kind: GateKind | undefined, config: Record<string, unknown> | undefined) {
-  const has = Object.keys(POLICY).filter((name) => config?.[name] !== undefined);
-  if (has.length === 0) return [];
-  if (kind !== 'human') return has.map((name) => ({ path: [name], message: 'only a human gate has one' }));
-  const parsed = Human.safeParse(config);
-  return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => ({ path, message }));
+interface Fault {
+  path: PropertyKey[];
+  message: string;
 }
+type GateConfig = z.output<(typeof GATE_CONFIGS)[GateKind]>;
+
+const MAX_FAULTS = 20;
+
+/**
+ * Reads the configuration of a gate when its workflow is made, and again when the gate opens: only then is it known
+ * whether another project exists, and rows may be older than a rule.
+ * @returns the configuration as it is to be stored, or each fault with the path to it
+ */
+export function readGateConfig(kind: GateKind, given: unknown): { config: GateConfig } | { faults: Fault[] } {
+  const schema = GATE_CONFIGS[kind];
+  const { data, error } = schema.safeParse(given ?? {});
+  if (data) return { config: data };
+  const faults = faultsIn(schema, given, error, MAX_FAULTS);
+  return { faults: faults.map((fault) => (isPolicyOfOther(kind, fault) ? { ...fault, message: ONLY_HUMAN } : fault)) };
+}
+
+const ONLY_HUMAN = 'only a human gate has one';
+const isPolicyOfOther = (kind: GateKind, { path: [field, ...deeper] }: Fault): boolean =>
+  kind !== 'human' && deeper.length === 0 && Object.hasOwn(POLICY, field ?? '');

@@ -3,8 +3,9 @@ import { sql } from 'drizzle-orm';
 import { nextRun } from '../../../../platform/core/cron.ts';
 import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
-import { GATE_CONFIGS } from '../../../templates/gates/contract.ts';
+import { readGateConfig } from '../../../templates/gates/contract.ts';
 import { describePolicy, momentsOf, type GatePolicy } from '../../../templates/gates/model.ts';
+import type { GateKind } from '../../../templates/model.ts';
 import { SYSTEM, type AttemptBeginning, type ProjectStatus } from '../../model.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { shownBy } from './consumed.ts';
@@ -16,13 +17,13 @@ type Opening =
   { forMs: number } | { until: Date } | { forAnswer: true } | { passed: string } | { fault: string };
 
 /** @returns what a gate of this configuration waits for now */
-async function readConfig(db: Database, project: LockedProject, { gateKind, gateConfig }: StepRow): Promise<Opening> {
-  const parsed = GATE_CONFIGS[present(gateKind)].safeParse(gateConfig ?? {});
-  if (!parsed.success) {
-    return { fault: parsed.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ') };
-  }
-  const config = parsed.data as Record<string, unknown>;
-  switch (present(gateKind)) {
+async function openingOf(
+  db: Database,
+  project: LockedProject,
+  gateKind: GateKind,
+  config: Record<string, unknown>,
+): Promise<Opening> {
+  switch (gateKind) {
     case 'human':
       return { forAnswer: true };
     case 'webhook':
@@ -38,13 +39,7 @@ async function readConfig(db: Database, project: LockedProject, { gateKind, gate
 
 function untilTime({ at, delay_s, cron }: { at?: string; delay_s?: number; cron?: string }): Opening {
   if (delay_s !== undefined) return { forMs: delay_s * 1_000 };
-  if (at !== undefined) return { until: new Date(at) };
-  try {
-    const next = nextRun(present(cron));
-    return next ? { until: next } : { fault: `cron: "${cron}" never comes` };
-  } catch {
-    return { fault: `cron: "${cron}" is not a five-field expression` };
-  }
+  return { until: at === undefined ? present(nextRun(present(cron))) : new Date(at) };
 }
 
 async function otherProject(db: Database, { id, customerId }: LockedProject, otherId: string): Promise<Opening> {
@@ -57,6 +52,10 @@ async function otherProject(db: Database, { id, customerId }: LockedProject, oth
   if (other.status === 'abandoned') return { fault: `project_id: "${otherId}" was abandoned` };
   return other.status === 'completed' ? { passed: `project ${otherId} is completed` } : { forAnswer: true };
 }
+
+const faultOf = (faults: readonly { path: PropertyKey[]; message: string }[]): Opening => ({
+  fault: faults.map(({ path, message }) => [...path, message].join(': ')).join('; '),
+});
 
 /**
  * @returns when the gate's time is over, by the clock of the database. A gate that opens again has waited for a part of
@@ -73,7 +72,9 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
   const { subtaskId, taskId, gateKind, phaseSlug, stepSlug } = step;
   const about = { taskId, subtaskId };
   const names = { phase_slug: phaseSlug, step_slug: stepSlug, gate_kind: gateKind };
-  const opening = await readConfig(db, project, step);
+  const kind = present(gateKind);
+  const read = readGateConfig(kind, step.gateConfig);
+  const opening = 'faults' in read ? faultOf(read.faults) : await openingOf(db, project, kind, read.config);
   if ('fault' in opening) {
     const error = `gate_config: ${opening.fault}`;
     await db.rows(sql`
@@ -93,24 +94,26 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
     await noteProjectEvents(db, project, [{ topic: 'gate_resolved', ...about, payload: { ...names, ...output } }]);
     return { kind: 'gate_passed' };
   }
+  // Rows may be older than the schema, so that the gate keeps what it was read as: an address in lower case.
+  const config = 'config' in read ? read.config : {};
   const until = endOf(opening, step);
   if (step.status === 'pending') {
-    const payload = { ...names, ...(until && { until }), gate_config: step.gateConfig ?? {} };
+    const payload = { ...names, ...(until && { until }), gate_config: config };
     await db.rows(sql`
       with gate as (
         update subtasks s set status = 'blocked', started_at = now(), completed_at = null, error = null, gate_output = null,
-          consumed = ${shownBy(sql`s`)}, answered_by = null
+          gate_config = ${step.gateConfig && JSON.stringify(config)}::jsonb, consumed = ${shownBy(sql`s`)}, answered_by = null
         where id = ${subtaskId}::uuid
       ), task as (${setTaskStatus(taskId, { subtaskId, to: 'blocked' })})
       ${insertEvents(project, [{ topic: 'gate_awaiting', ...about, payload }])}`);
   }
   const waitMs = until && Math.max(0, until.getTime() - step.nowMs);
-  const policy = gateKind === 'human' ? ((step.gateConfig ?? {}) as GatePolicy) : {};
+  const policy = kind === 'human' ? (config as GatePolicy) : {};
   const moments = momentsOf(policy, step.status === 'pending' ? 0 : step.elapsedMs);
   const note = describePolicy(policy);
   return {
     kind: 'gate',
-    gateKind: present(gateKind),
+    gateKind: kind,
     waitMs,
     ...(moments.length > 0 && { moments }),
     ...(note !== '' && { note }),
