@@ -2431,6 +2431,10 @@ export type NotAnApproverProblem = {
         escalate_to: {
             [key: string]: unknown;
         } | null;
+        /**
+         * The first 20 people whose answer counts, or will once it is due. None: an owner may decide
+         */
+        can_answer?: Array<string>;
     };
 };
 

@@ -81,6 +81,10 @@ export const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<Proble
             .nullable()
             .describe('Who can: `members`, `roles`, `emails`, `api_keys`, as the gate has it'),
           escalate_to: z.record(z.string(), z.unknown()).nullable().describe('Who can too once it is due'),
+          can_answer: z
+            .array(z.string())
+            .optional()
+            .describe('The first 20 people whose answer counts, or will once it is due. None: an owner may decide'),
         }),
       })
       .meta({ id: 'NotAnApproverProblem' }),

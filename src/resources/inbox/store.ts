@@ -4,6 +4,7 @@ import { isService } from '../../platform/core/actor.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { InboxQuery, WaitRow } from './contract.ts';
+import { isLastResort } from '../projects/store/answerers.ts';
 import { policyIn } from '../templates/gates/model.ts';
 import { answersTo, type WaitKind } from './model.ts';
 
@@ -24,7 +25,8 @@ const TITLE = sql`left(split_part(btrim(coalesce(
 /** Tells whether an answer of the caller would count. */
 const isForCaller = ({ customerId, actor }: Reader): SQL => sql`
   (${!isService(actor)} or s.gate_config -> 'approvers' is not null)
-  and seat_at(w.id, ${customerId}, s.gate_config, w.escalated_at is not null, ${actor}) is not null`;
+  and (seat_at(w.id, ${customerId}, s.gate_config, w.escalated_at is not null, ${actor}) is not null
+    or (s.gate_kind = 'human' and ${isLastResort(actor)}))`;
 
 const APPROVALS = sql`
   approvals_of(w.id, w.customer_id, w.revision, s.gate_config, w.escalated_at is not null)`;

@@ -3,8 +3,9 @@ import { sql } from 'drizzle-orm';
 import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
-import { isGuarded, type Approvers, type GatePolicy } from '../../../templates/gates/model.ts';
+import { isGuarded, type GatePolicy } from '../../../templates/gates/model.ts';
 import type { Actor, Decision, ProjectStatus, Way } from '../../model.ts';
+import { CAN_ANSWER, isLastResort, LAST_CHANGERS } from '../answerers.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { nameOf } from '../waits.ts';
 import type { Gate } from './gates.ts';
@@ -33,6 +34,9 @@ interface Standing {
   /** The voter, or the one they stand in for, where four eyes rule them out. */
   startedBy: string | null;
   changedBy: string | null;
+  /** An owner decides alone if fewer people can answer than have to approve. */
+  isLastResort: boolean;
+  canAnswer: string[];
 }
 
 /**
@@ -49,7 +53,10 @@ export async function countVote(
   if (actor.kind === 'system' || !isGuarded(gate.gateConfig)) return undefined;
   const { quorum = 1 } = gate.gateConfig as GatePolicy;
   const voter = nameOf(actor);
-  const { waitId, revision, seat } = await requireSeat(db, project, gate, voter);
+  const standing = found(await standingOf(db, project, gate, voter));
+  const { waitId, revision, seat, isLastResort, canAnswer } = standing;
+  if (!isLastResort) seatIn(gate, standing);
+  requireOtherEyes(gate, standing);
   await db.rows(sql`
       insert into wait_votes (wait_id, customer_id, revision, voter, seat, answer, comment, via)
       values (${waitId}::uuid, ${project.customerId}, ${revision}, ${voter}, ${seat === voter ? null : seat},
@@ -63,11 +70,15 @@ export async function countVote(
     from waits w join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
     where w.id = ${waitId}::uuid and w.customer_id = ${project.customerId}`),
   );
-  if (decision === 'rejected' || votes >= quorum) return undefined;
+  if (seat !== null && (decision === 'rejected' || votes >= quorum)) return undefined;
   const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, decision, decided_by: voter, votes, quorum };
-  await noteProjectEvents(db, project, [
-    { topic: 'gate_vote_recorded', taskId: gate.taskId, subtaskId: gate.id, actor, payload },
-  ]);
+  const about = { topic: 'gate_vote_recorded', taskId: gate.taskId, subtaskId: gate.id, actor } as const;
+  if (isLastResort) {
+    const exception = { ...payload, as_owner: true, can_answer: canAnswer };
+    await noteProjectEvents(db, project, [{ ...about, level: 'warn', payload: exception }]);
+    return undefined;
+  }
+  await noteProjectEvents(db, project, [{ ...about, payload }]);
   return { outcome: 'voted', votes, quorum, projectStatus: project.status };
 }
 
@@ -75,41 +86,50 @@ export async function countVote(
  * Of a gate that waits.
  * @throws Problem not_found, not_an_approver, four_eyes unless an answer of theirs counts
  */
-export async function requireSeat(
-  db: Database,
-  project: LockedProject,
-  gate: Gate,
-  voter: string,
-): Promise<{ waitId: string; revision: number; seat: string }> {
-  const { approvers, four_eyes: fourEyes = false, escalate_to: escalateTo } = (gate.gateConfig ?? {}) as GatePolicy;
-  const { waitId, revision, seat, startedBy, changedBy } = found(await standingOf(db, project, gate, voter));
-  if (seat === null) throw notAnApprover(approvers, escalateTo);
+export async function requireSeat(db: Database, project: LockedProject, gate: Gate, voter: string) {
+  const standing = found(await standingOf(db, project, gate, voter));
+  const seat = seatIn(gate, standing);
+  requireOtherEyes(gate, standing);
+  return { waitId: standing.waitId, seat };
+}
+
+/** @throws Problem not_an_approver, which says who could answer, so that a caller who may not knows whom to ask */
+function seatIn({ gateConfig }: Gate, { seat, canAnswer }: Standing): string {
+  if (seat !== null) return seat;
+  const { approvers = null, escalate_to = null, quorum = 1 } = (gateConfig ?? {}) as GatePolicy;
+  const few = `${canAnswer.length} of the ${quorum} whom this takes can answer: an owner of the workspace may decide`;
+  throw new Problem('not_an_approver', {
+    code: 'not_an_approver',
+    message: canAnswer.length < quorum ? few : 'others decide here',
+    approvers,
+    escalate_to,
+    can_answer: canAnswer.slice(0, MOST_NAMED),
+  });
+}
+
+/** @throws Problem four_eyes */
+function requireOtherEyes({ gateConfig }: Gate, { startedBy, changedBy, canAnswer }: Standing): void {
+  const { four_eyes: fourEyes = false } = (gateConfig ?? {}) as GatePolicy;
   const involved = startedBy ?? changedBy;
-  if (fourEyes && involved !== null) {
-    const why = startedBy !== null ? 'started the project' : 'made what this is about as it is';
-    throw new Problem('four_eyes', `somebody else has to decide: ${involved} ${why}`);
-  }
-  return { waitId, revision, seat };
+  if (!fourEyes || involved === null) return;
+  const why = startedBy !== null ? 'started the project' : 'made what this is about as it is';
+  const others =
+    canAnswer.length > 0 ? '' : '; nobody else can, so add somebody to the workspace, an owner if it is urgent';
+  throw new Problem('four_eyes', `somebody else has to decide: ${involved} ${why}${others}`);
 }
 
 /**
- * Loads what the voter is to the waiting gate. Persons are compared, so that a key of theirs is no second pair of eyes. The
- * project's events tell who changed an artifact before the gate by hand.
+ * Loads what the voter is to the waiting gate. Persons are compared, so that a key of theirs is no second pair of eyes.
  */
 async function standingOf(db: Database, { customerId }: LockedProject, gate: Gate, voter: string) {
   const [row] = await db.rows<Standing>(sql`
     select w.id as "waitId", w.revision, place.seat,
       case when person_behind(w.customer_id, p.started_by) in (voter.person, place.person) then p.started_by
         end as "startedBy", (
-        select last.actor_id from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
-          cross join lateral (
-            select e.actor_id from project_events e
-            where e.project_id = u.project_id and e.task_id = u.id and e.customer_id = ${customerId}
-              and e.topic in ('artifact_promoted', 'artifact_reverted', 'artifact_set_manually')
-            order by e.id desc limit 1) last
-        where t.id = s.task_id and t.customer_id = ${customerId}
-          and person_behind(w.customer_id, last.actor_id) in (voter.person, place.person) limit 1
-      ) as "changedBy"
+        select last.actor_id from (${LAST_CHANGERS}) last
+        where person_behind(w.customer_id, last.actor_id) in (voter.person, place.person) limit 1
+      ) as "changedBy",
+      ${isLastResort(voter)} as "isLastResort", ${CAN_ANSWER} as "canAnswer"
     from waits w join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
       join projects p on p.id = w.project_id and p.customer_id = w.customer_id
       cross join lateral (select person_behind(w.customer_id, ${voter}) as person) voter
@@ -120,11 +140,5 @@ async function standingOf(db: Database, { customerId }: LockedProject, gate: Gat
   return row;
 }
 
-/** Names those who may answer, so that a caller who may not knows whom to ask. */
-const notAnApprover = (approvers: Approvers | undefined, escalateTo: Approvers | undefined): Problem =>
-  new Problem('not_an_approver', {
-    code: 'not_an_approver',
-    message: 'others decide here',
-    approvers: approvers ?? null,
-    escalate_to: escalateTo ?? null,
-  });
+/** A problem names so many people. */
+const MOST_NAMED = 20;

@@ -1,0 +1,51 @@
+/**
+ * Finds who can answer a gate, and lets an owner decide if too few can. Each fragment is of a statement with the wait `w` and
+ * its step `s`.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+
+/** Those who last changed by hand an artifact that the gate is about. The project's events tell. */
+export const LAST_CHANGERS = sql`
+  select last.actor_id
+  from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
+    cross join lateral (
+      select e.actor_id from project_events e
+      where e.project_id = u.project_id and e.task_id = u.id and e.customer_id = w.customer_id
+        and e.topic in ('artifact_promoted', 'artifact_reverted', 'artifact_set_manually')
+      order by e.id desc limit 1) last
+  where t.id = s.task_id and t.customer_id = w.customer_id`;
+
+/** The persons whom four eyes rule out. */
+const INVOLVED = sql`
+  select person_behind(w.customer_id, by.who) from (
+    select p.started_by as who from projects p where p.id = w.project_id and p.customer_id = w.customer_id
+    union all (${LAST_CHANGERS})
+  ) by where by.who is not null`;
+
+const namedIn = (field: string): SQL => sql`coalesce(s.gate_config -> ${field} -> 'emails', '[]')`;
+
+/**
+ * The persons whose answer counts, now or once the gate has escalated: members, holders of API keys, and other people who are
+ * named by their address.
+ */
+export const CAN_ANSWER = sql`array(
+  select distinct person_behind(w.customer_id, one.who) from (
+    select m.email as who from workspace_members m where m.customer_id = w.customer_id
+    union all
+    select 'api-key:' || k.id from api_keys k
+    where k.customer_id = w.customer_id and s.gate_config -> 'approvers' is not null
+    union all
+    select named from jsonb_array_elements_text(${namedIn('approvers')} || ${namedIn('escalate_to')}) named
+  ) one
+  where has_say(w.customer_id, s.gate_config, true, one.who) and not (
+    coalesce((s.gate_config ->> 'four_eyes')::boolean, false)
+    and person_behind(w.customer_id, one.who) in (${INVOLVED}))
+  order by 1)`;
+
+/** Whether somebody is an owner, and fewer people can answer than have to approve. */
+export const isLastResort = (who: string): SQL => sql`
+  case when exists (
+    select from workspace_members m
+    where m.customer_id = w.customer_id and m.email = person_behind(w.customer_id, ${who}) and m.role = 'owner'
+      and not starts_with(${who}, 'api-key:'))
+  then cardinality(${CAN_ANSWER}) < coalesce((s.gate_config ->> 'quorum')::int, 1) else false end`;
