@@ -3,7 +3,7 @@ import { present } from '../../../platform/core/present.ts';
 import type { WorkingRole } from '../../../platform/core/rights.ts';
 
 /** Whoever is named in any of these fields may answer. */
-export interface Approvers {
+interface Approvers {
   /** E-mail addresses, for as long as they are members of the workspace. */
   members?: string[] | undefined;
   /** Members who have one of these roles. */
