@@ -36,6 +36,16 @@ describe('webhook signatures', () => {
     expect(verifyWebhook('whsec_other', header, body)).toBe(false);
   });
 
+  // Guards against: receivers that read the header into a map, keep its last v1 and refuse what the new secret signed.
+  test('end with that of the new secret', () => {
+    const kept = Object.fromEntries(
+      signWebhook(['whsec_new', 'whsec_old'], body, nowS)
+        .split(',')
+        .map((part) => part.split('=')),
+    );
+    expect(`t=${nowS},v1=${kept.v1}`).toBe(signWebhook(['whsec_new'], body, nowS));
+  });
+
   // Guards: a changed body and a replayed delivery are refused.
   test.each([
     ['a changed body', signWebhook([secret], body, nowS), `${body} `],

@@ -28,7 +28,7 @@ const ProjectOutcome = z.object({
 
 const SIGNATURE =
   '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>` under the secret of the endpoint. While a secret is ' +
-  'being replaced there is one `v1` for each. Refuse a `t` that is more than 300 s away';
+  'being replaced there is one `v1` for each, that of the new one last. Refuse a `t` that is more than 300 s away';
 
 const headersFor = (event: WebhookEvent) =>
   z.object({
