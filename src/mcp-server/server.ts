@@ -21,7 +21,7 @@ const VERSION = '1.0.0';
 const MAX_BODY_BYTES = 1024 * 1024;
 const INSTRUCTIONS =
   'Runs AI agents. For one task: list_agents, dispatch_run, then get_run until it has ended. For a piece of work in ' +
-  'phases: list_workflows, start_project, then get_project.';
+  'phases: list_workflows, start_project, get_project until it is completed, then list_artifacts and get_artifact.';
 
 export interface McpServing {
   answer(caller: Caller, request: Request, response: Response): Promise<void>;

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { parseJson } from '../platform/core/json.ts';
 import { present } from '../platform/core/present.ts';
+import { fieldsOf } from '../platform/core/record.ts';
 import type { PageKeys } from '../platform/core/page-keys.ts';
 import { Problem } from '../platform/core/problem.ts';
 import { sha256 } from '../platform/core/crypto.ts';
@@ -31,6 +32,12 @@ interface Exposed {
   description: string;
   /** A client of this kind has no use for these fields. They are not told of; sent, they count as in the endpoint. */
   hidden?: readonly string[];
+  /** Fields that the endpoint may do without only if a hidden one is sent. */
+  required?: readonly string[];
+  /** Fields of each row that the tool leaves out of a list, since another tool reads one row whole. */
+  omitted?: readonly string[];
+  /** What the tool ends does not go on. */
+  isDestructive?: true;
 }
 
 const EXPOSED: readonly Exposed[] = [
@@ -53,6 +60,7 @@ const EXPOSED: readonly Exposed[] = [
       'Gives one task to an agent, in `prompt`, and answers {run_id, status} at once while the agent works. ' +
       'Read the result with get_run. Calling it again makes a second run.',
     hidden: ['message', 'transport', 'channel_id', 'customer_id'],
+    required: ['prompt'],
   },
   {
     name: 'get_run',
@@ -60,6 +68,13 @@ const EXPOSED: readonly Exposed[] = [
     description:
       'Status of a run (queued, running, succeeded, failed, cancelled) and, once it has ended, its output or error. ' +
       'Wait a few seconds between calls.',
+  },
+  {
+    name: 'cancel_run',
+    endpoint: 'runs.cancel',
+    description:
+      'Stops a run that is queued or running, for good. A run that has ended already is refused as run_not_in_flight.',
+    isDestructive: true,
   },
   {
     name: 'start_project',
@@ -78,6 +93,19 @@ const EXPOSED: readonly Exposed[] = [
     endpoint: 'projects.list',
     description: 'Lists the projects of the workspace, newest first.',
     hidden: ['owner_kind', 'owner_id'],
+  },
+  {
+    name: 'list_artifacts',
+    endpoint: 'projects.artifacts',
+    description:
+      'Lists what the phases of a project made, in the order of the phases, without the contents: read one with ' +
+      'get_artifact. `current_only` "false" adds the versions that later ones have superseded.',
+    omitted: ['content'],
+  },
+  {
+    name: 'get_artifact',
+    endpoint: 'projects.artifact',
+    description: 'One artifact of a project with its `content`: text, or a JSON value. list_artifacts names its id.',
   },
   {
     name: 'list_waits',
@@ -127,14 +155,14 @@ interface ServedToolsOptions {
 }
 
 export const servedTools = (routes: readonly Route[], { audit, pageKeys }: ServedToolsOptions): ServedTool[] =>
-  EXPOSED.map(({ name, endpoint: id, description, hidden = [] }) => {
+  EXPOSED.map(({ name, endpoint: id, description, hidden, required, omitted = [], isDestructive = false }) => {
     const route = routes.find(({ endpoint }) => endpoint.id === id);
     if (!route) throw new Error(`the tool ${name} is of an endpoint that does not exist: ${id}`);
     const { endpoint, handler } = route;
     const isReading = endpoint.method === 'get';
     const annotations = {
       readOnlyHint: isReading,
-      destructiveHint: false,
+      destructiveHint: isDestructive,
       idempotentHint: isReading,
       openWorldHint: false,
     };
@@ -142,7 +170,7 @@ export const servedTools = (routes: readonly Route[], { audit, pageKeys }: Serve
       name,
       description,
       annotations,
-      inputSchema: inputSchemaOf(endpoint, hidden),
+      inputSchema: inputSchemaOf(endpoint, hidden, required),
       async call(caller, args) {
         for (const right of rightsAskedBy(endpoint)) demand(caller, right);
         demandOpen(endpoint, caller);
@@ -151,19 +179,32 @@ export const servedTools = (routes: readonly Route[], { audit, pageKeys }: Serve
         const result = await urgently(() =>
           forWorkspace(caller.customerId, () => withAudit(audit, route, asked, () => handler(asked))),
         );
-        const reply = (endpoint.reply as z.ZodType).parse(result);
+        const reply = withoutFields((endpoint.reply as z.ZodType).parse(result), omitted);
         return parseJson(jsonTextFor(caller, JSON.stringify(reply), pageKeys)) as JsonSchema;
       },
     };
   });
 
-function inputSchemaOf({ params, query, body }: Endpoint, hidden: readonly string[]): ServedTool['inputSchema'] {
+function withoutFields(reply: unknown, omitted: readonly string[]): unknown {
+  const { data, ...rest } = fieldsOf(reply);
+  if (omitted.length === 0 || !Array.isArray(data)) return reply;
+  return { ...rest, data: data.map((row) => omit(fieldsOf(row), omitted)) };
+}
+
+const omit = (fields: JsonSchema, names: readonly string[]): JsonSchema =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+
+function inputSchemaOf(
+  { params, query, body }: Endpoint,
+  hidden: readonly string[] = [],
+  demanded: readonly string[] = [],
+): ServedTool['inputSchema'] {
   const parts = [params, query, body].flatMap((schema) => (schema ? [objectSchema(schema)] : []));
-  const properties = parts.flatMap((part) => Object.entries(part.properties ?? {}));
-  const required = parts.flatMap((part) => part.required ?? []);
+  const properties = Object.fromEntries(parts.flatMap((part) => Object.entries(part.properties ?? {})));
+  const required = [...parts.flatMap((part) => part.required ?? []), ...demanded];
   return {
     type: 'object',
-    properties: Object.fromEntries(properties.filter(([field]) => !hidden.includes(field))),
+    properties: omit(properties, hidden),
     ...(required.length > 0 ? { required } : {}),
   };
 }

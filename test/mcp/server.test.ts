@@ -69,8 +69,8 @@ test('lists its tools', async () => {
   const client = await connect(acme.apiKey);
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual([
-    ...['list_agents', 'list_workflows', 'dispatch_run', 'get_run'],
-    ...['start_project', 'get_project', 'list_projects'],
+    ...['list_agents', 'list_workflows', 'dispatch_run', 'get_run', 'cancel_run'],
+    ...['start_project', 'get_project', 'list_projects', 'list_artifacts', 'get_artifact'],
     ...['list_waits', 'get_wait', 'answer_wait'],
   ]);
   for (const { inputSchema } of tools) {
@@ -79,7 +79,8 @@ test('lists its tools', async () => {
   }
   const { inputSchema, annotations } = present(tools.find(({ name }) => name === 'dispatch_run'));
   expect(Object.keys(present(inputSchema.properties))).toEqual(['agent', 'prompt', 'thread_id', 'override']);
-  expect(annotations).toMatchObject({ readOnlyHint: false });
+  expect(annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+  expect(tools.filter((tool) => tool.annotations?.destructiveHint).map(({ name }) => name)).toEqual(['cancel_run']);
 });
 
 // Guards: a task is given to an agent and its result read, all over MCP; the public API sees the same run.
@@ -97,6 +98,16 @@ test('dispatches a run and reads how it ended', async () => {
   expect((await acme.api('GET', `/v1/runs/${run_id}`)).body).toEqual(ended);
 });
 
+// Guards: a run that is under way is stopped by its workspace, once.
+test('cancels a run', async () => {
+  const [client, other] = [await connect(acme.apiKey), await connect(globex.apiKey)];
+  const { run_id } = await call(client, 'dispatch_run', { agent: 'writer', prompt: '[[sleep:60000]] Write.' });
+  expect(await call(other, 'cancel_run', { run_id })).toMatchObject({ code: 'not_found' });
+  expect(await call(client, 'cancel_run', { run_id })).toEqual({ run_id, status: 'cancelled' });
+  expect(await call(client, 'cancel_run', { run_id })).toMatchObject({ code: 'run_not_in_flight' });
+  expect(await call(client, 'get_run', { run_id })).toMatchObject({ status: 'cancelled' });
+});
+
 // Guards: a project is started from a workflow that the list names, and followed to its end.
 test('starts a project and follows it', async () => {
   await makeTemplate(acme, 'short', [phaseSpec('write', [agentStep('draft')])]);
@@ -109,6 +120,14 @@ test('starts a project and follows it', async () => {
       status: 'completed',
       phases: [{ phase_slug: 'write', status: 'succeeded' }],
     });
+  });
+  const { data: made } = await call(client, 'list_artifacts', { project_id });
+  const { body } = await acme.cp('GET', `/v1/projects/${project_id}/artifacts`);
+  const [{ content, ...artifact }] = body.data;
+  expect(made).toEqual([artifact]);
+  expect(await call(client, 'get_artifact', { project_id, artifact_id: artifact.id })).toEqual({
+    ...artifact,
+    content,
   });
   const { data: projects, meta } = await call(client, 'list_projects', { limit: 1, status: 'completed' });
   expect(projects.map(({ id }: Fields) => id)).toEqual([project_id]);
@@ -175,6 +194,7 @@ test('keeps workspaces apart', async () => {
   expect(await call(other, 'get_run', { run_id })).toEqual(unknown);
   expect(await call(other, 'get_run', { run_id: '01jz0000000000000000000000' })).toEqual(unknown);
   expect(await call(other, 'get_project', { project_id })).toEqual(unknown);
+  expect(await call(other, 'list_artifacts', { project_id })).toEqual(unknown);
   expect((await call(other, 'list_projects')).data).toEqual([]);
   expect(await call(other, 'list_projects', { owner_id: 'acme' })).toMatchObject({ data: [] });
   const { data } = await call(other, 'list_workflows');

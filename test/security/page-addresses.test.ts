@@ -67,6 +67,7 @@ beforeAll(async () => {
   ids = {
     run_id: await idsOf(sql`select id from runs where customer_id = ${customerId}`),
     project_id: await idsOf(sql`select id from projects where customer_id = ${customerId}`),
+    artifact_id: await idsOf(sql`select id from artifacts where customer_id = ${customerId}`),
     wait_id: await idsOf(sql`select id from waits where customer_id = ${customerId}`),
     entry_id: await idsOf(sql`select id from memory_entries where customer_id = ${customerId}`),
     'files.download': await idsOf(sql`select id from attachments where customer_id = ${customerId}`),

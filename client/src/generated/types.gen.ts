@@ -10552,6 +10552,74 @@ export type ProjectsArtifactsResponses = {
 
 export type ProjectsArtifactsResponse = ProjectsArtifactsResponses[keyof ProjectsArtifactsResponses];
 
+export type ProjectsArtifactData = {
+    body?: never;
+    path: {
+        project_id: string;
+        artifact_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/projects/{project_id}/artifacts/{artifact_id}';
+};
+
+export type ProjectsArtifactErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ProjectsArtifactError = ProjectsArtifactErrors[keyof ProjectsArtifactErrors];
+
+export type ProjectsArtifactResponses = {
+    /**
+     * One version of what a phase made
+     */
+    200: Artifact;
+};
+
+export type ProjectsArtifactResponse = ProjectsArtifactResponses[keyof ProjectsArtifactResponses];
+
 export type ProjectsCostData = {
     body?: never;
     path: {

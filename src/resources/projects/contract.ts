@@ -21,6 +21,7 @@ import {
 const Id = z.string();
 export const ProjectPath = z.object({ project_id: Id });
 export const TaskPath = ProjectPath.extend({ task_id: Id });
+export const ArtifactPath = ProjectPath.extend({ artifact_id: Id });
 export const SubtaskPath = ProjectPath.extend({ subtask_id: Id });
 
 const Content = z.unknown();

@@ -38,6 +38,7 @@ export const projectRoutes = ({ projects, projectCommands, projectOutlook }: Ser
   handle(reads.listArtifacts, ({ caller, params, query }) =>
     projects.artifacts(caller, params.project_id, query.current_only),
   ),
+  handle(reads.getArtifact, ({ caller, params }) => projects.artifact(caller, params.project_id, params.artifact_id)),
   handle(reads.getProjectCost, ({ caller, params }) => projects.cost(caller, params.project_id)),
 
   handle(outlook.getCriticalPath, ({ caller, params }) => projectOutlook.criticalPath(caller, params.project_id)),

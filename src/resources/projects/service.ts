@@ -245,6 +245,9 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       return listed(await store.listArtifacts(caller.customerId, projectId, currentOnly));
     },
 
+    artifact: async ({ customerId }: Caller, projectId: string, artifactId: string) =>
+      found(await store.findArtifact(customerId, projectId, uuid(artifactId))),
+
     async cost(caller: Caller, projectId: string) {
       const sums = found(await store.sumCost(caller.customerId, projectId));
       const tasks = await store.listTasks(caller.customerId, projectId);

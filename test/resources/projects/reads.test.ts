@@ -140,6 +140,15 @@ test('artifacts', async () => {
   ]);
   expect(await acme.cp('GET', `${path}/artifacts?current_only=true`)).toMatchObject({ body: current.body });
   expect((await acme.cp('GET', `${path}/artifacts?current_only=maybe`)).status).toBe(422);
+  for (const artifact of all.body.data) {
+    expect(await acme.cp('GET', `/v1/projects/${id}/artifacts/${artifact.id}`)).toMatchObject({
+      status: 200,
+      body: artifact,
+    });
+  }
+  for (const unknown of [newUuid(), 'no-uuid']) {
+    expect((await acme.cp('GET', `/v1/projects/${id}/artifacts/${unknown}`)).status).toBe(404);
+  }
 });
 
 // Guards: events are listed newest first, up to the limit, and a step's own under the step.
@@ -183,6 +192,7 @@ describe('nobody finds', () => {
     `/v1/projects/${project}/subtasks/${subtask}/events`,
     `/v1/projects/${project}/events`,
     `/v1/projects/${project}/artifacts`,
+    `/v1/projects/${project}/artifacts/${first}`,
     `/v1/projects/${project}/cost`,
   ];
   const expectUnknown = async (tenant: Tenant, paths: string[]) => {

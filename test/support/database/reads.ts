@@ -203,6 +203,7 @@ export const NOT_READ: Readonly<Record<string, string>> = {
   'templates-alias.get': ONE_ROW,
   'templates-alias.versions': CONFIGURATION,
   'files.download': ONE_ROW,
+  'projects.artifact': ONE_ROW,
   'run-artifacts.get': ONE_ROW,
   'system.health': NO_TABLE,
   'system.info': NO_TABLE,

@@ -143,6 +143,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'projects.events': project,
   'projects.subtaskEvents': subtask,
   'projects.artifacts': project,
+  'projects.artifact': ({ projectId, artifactId }) => ({ params: { project_id: projectId, artifact_id: artifactId } }),
   'projects.cost': project,
   'projects.criticalPath': project,
   'projects.estimate': ({ projectId }) => ({ params: { project_id: projectId }, query: { of: 'resume' } }),

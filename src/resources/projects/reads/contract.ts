@@ -2,7 +2,17 @@
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { limit, listReply, offset, pageReply, Timestamp, Usd } from '../../../platform/http/schemas.ts';
-import { Artifact, Attempt, Project, ProjectPath, Subtask, SubtaskPath, Task, TaskPath } from '../contract.ts';
+import {
+  Artifact,
+  ArtifactPath,
+  Attempt,
+  Project,
+  ProjectPath,
+  Subtask,
+  SubtaskPath,
+  Task,
+  TaskPath,
+} from '../contract.ts';
 import {
   ACTOR_KINDS,
   EVENT_CATEGORIES,
@@ -208,6 +218,19 @@ export const listArtifacts = endpoint({
   }),
   status: 200,
   reply: listReply(Artifact),
+  problems: ['not_found'],
+});
+
+export const getArtifact = endpoint({
+  id: 'projects.artifact',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/artifacts/{artifact_id}',
+  credential: 'session',
+  summary: 'One version of what a phase made',
+  params: ArtifactPath,
+  status: 200,
+  reply: Artifact,
   problems: ['not_found'],
 });
 
