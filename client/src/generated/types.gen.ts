@@ -106,17 +106,43 @@ export type AgentVoiceChange = {
     voice?: string | null;
 };
 
-export type RunRequest = {
+export type RunRequest = RunRequestWithPrompt | RunRequestWithMessage;
+
+export type RunRequestWithPrompt = {
     /**
      * Agent slug; omit to let the classifier pick
      */
     agent?: string | null;
     transport?: 'rest' | 'discord' | 'cli' | 'slack' | 'telegram' | 'whatsapp' | 'cron';
-    prompt?: string | null;
+    prompt: string;
+    message?: null;
+    /**
+     * Runs of one thread are one conversation, one after another
+     */
+    thread_id?: string | null;
+    channel_id?: string | null;
+    override?: {
+        model_override?: string;
+        cost_budget_usd?: string | number;
+        reasoning?: boolean;
+    } | null;
+    /**
+     * Accepted and ignored
+     */
+    customer_id?: string | null;
+};
+
+export type RunRequestWithMessage = {
+    /**
+     * Agent slug; omit to let the classifier pick
+     */
+    agent?: string | null;
+    transport?: 'rest' | 'discord' | 'cli' | 'slack' | 'telegram' | 'whatsapp' | 'cron';
+    prompt?: null;
     /**
      * Alternative to prompt
      */
-    message?: string | null;
+    message: string;
     /**
      * Runs of one thread are one conversation, one after another
      */
@@ -384,30 +410,36 @@ export type EditPlanDecision = {
 
 export type EditPlan = {
     summary: string;
-    actions: Array<{
-        phase_slug: string;
-        rationale: string;
-        estimated_cost_usd?: number;
-        risk?: 'low' | 'medium' | 'high';
-        kind: 'edit_artifact';
-        /**
-         * The new content, whole
-         */
-        content: Schema0;
-    } | {
-        phase_slug: string;
-        rationale: string;
-        estimated_cost_usd?: number;
-        risk?: 'low' | 'medium' | 'high';
-        kind: 'retrigger';
-    } | {
-        phase_slug: string;
-        rationale: string;
-        estimated_cost_usd?: number;
-        risk?: 'low' | 'medium' | 'high';
-        kind: 'instruct';
-        instructions: string;
-    }>;
+    actions: Array<EditArtifactAction | RetriggerAction | InstructAction>;
+};
+
+export type EditArtifactAction = {
+    phase_slug: string;
+    rationale: string;
+    estimated_cost_usd?: number;
+    risk?: 'low' | 'medium' | 'high';
+    kind: 'edit_artifact';
+    /**
+     * The new content, whole: a value of JSON
+     */
+    content: unknown;
+};
+
+export type RetriggerAction = {
+    phase_slug: string;
+    rationale: string;
+    estimated_cost_usd?: number;
+    risk?: 'low' | 'medium' | 'high';
+    kind: 'retrigger';
+};
+
+export type InstructAction = {
+    phase_slug: string;
+    rationale: string;
+    estimated_cost_usd?: number;
+    risk?: 'low' | 'medium' | 'high';
+    kind: 'instruct';
+    instructions: string;
 };
 
 export type WaitAnswer = {
@@ -415,9 +447,9 @@ export type WaitAnswer = {
     revision: number;
     comment?: string | null;
     /**
-     * With `submit`: what the page would send; of a question {"answer": "..."}
+     * With `submit`: what the page would send, a value of JSON; of a question {"answer": "..."}
      */
-    data?: Schema1;
+    data?: unknown;
     /**
      * With `raise_budget`: what is added to each budget that stops it
      */
@@ -725,8 +757,18 @@ export type NewWebhookEndpoint = {
     description?: string | null;
 };
 
-export type NewOutputDestination = {
-    name: string;
+export type NewOutputDestination = ({
+    kind: 'webhook';
+} & NewWebhookDestination) | ({
+    kind: 'slack';
+} & NewSlackDestination) | ({
+    kind: 'email';
+} & NewEmailDestination) | ({
+    kind: 's3';
+} & NewS3Destination);
+
+export type NewWebhookDestination = {
+    name: unknown & unknown;
     /**
      * Only artifacts of projects of these workflows; null for all
      */
@@ -755,8 +797,10 @@ export type NewOutputDestination = {
          */
         secret?: string;
     };
-} | {
-    name: string;
+};
+
+export type NewSlackDestination = {
+    name: unknown & unknown;
     /**
      * Only artifacts of projects of these workflows; null for all
      */
@@ -781,8 +825,10 @@ export type NewOutputDestination = {
          */
         webhook_url: string;
     };
-} | {
-    name: string;
+};
+
+export type NewEmailDestination = {
+    name: unknown & unknown;
     /**
      * Only artifacts of projects of these workflows; null for all
      */
@@ -812,8 +858,10 @@ export type NewOutputDestination = {
          */
         subject?: string;
     };
-} | {
-    name: string;
+};
+
+export type NewS3Destination = {
+    name: unknown & unknown;
     /**
      * Only artifacts of projects of these workflows; null for all
      */
@@ -843,7 +891,7 @@ export type NewOutputDestination = {
 };
 
 export type OutputDestinationChange = {
-    name?: string;
+    name?: unknown & unknown;
     /**
      * Fields of its kind; absent ones and `***` stay as they are, null takes an optional one away
      */
@@ -1327,14 +1375,6 @@ export type WebhookOfSpendingUnpriced = {
     };
 };
 
-export type Schema0 = string | number | boolean | null | Array<Schema0> | {
-    [key: string]: Schema0;
-};
-
-export type Schema1 = string | number | boolean | null | Array<Schema1> | {
-    [key: string]: Schema1;
-};
-
 export type Session = {
     /**
      * E-mail address of who is signed in
@@ -1665,6 +1705,30 @@ export type BillingSummary = {
     note?: string;
 };
 
+export type BillingNoop = {
+    ok: true;
+    noop: true;
+    message: string;
+};
+
+export type PlanSubscribed = {
+    ok: true;
+    change: 'created' | 'updated';
+    /**
+     * As the provider has it
+     */
+    subscription: {
+        [key: string]: unknown;
+    };
+    plan_id: string;
+};
+
+export type PaymentMethodRequired = {
+    ok: false;
+    payment_method_required: true;
+    checkout_url: string;
+};
+
 export type WalletLedgerRow = {
     id: number;
     delta_usd_micros: number;
@@ -1676,6 +1740,24 @@ export type WalletLedgerRow = {
         [key: string]: unknown;
     };
     created_at: string;
+};
+
+export type TopupCheckout = {
+    ok: true;
+    checkout_session_id: string;
+    checkout_url: string;
+    charged: {
+        /**
+         * In the currency's cents
+         */
+        amount: number;
+        currency: 'IDR' | 'USD';
+    };
+    credit_usd_micros: number;
+    /**
+     * Rupiah for a dollar, a decimal string
+     */
+    fx_usd_idr: string;
 };
 
 export type BillingAddons = {
@@ -2415,6 +2497,24 @@ export type RecoverySummary = {
     nonidempotent_pauses: number;
 };
 
+export type StepRan = {
+    subtask_id: string;
+    status: 'pending' | 'running' | 'blocked' | 'review' | 'succeeded' | 'failed' | 'skipped' | 'stale';
+    /**
+     * Null of a gate, which has no attempts
+     */
+    attempt_number: number | null;
+    attempt_reason: 'initial' | 'manual_retry' | 'review_failure' | 'cascade_retrigger' | 'edit_session' | 'manual_rework' | 'auto_retry' | 'schema_repair' | 'crash_recovery' | null;
+    output_validated: boolean | null;
+    error: string | null;
+    duration_ms: number | null;
+};
+
+export type NoStepRan = {
+    ran_step: false;
+    message: string;
+};
+
 export type NotAnApproverProblem = {
     detail: {
         code: 'not_an_approver';
@@ -2870,10 +2970,18 @@ export type ChangedSinceProblem = {
     };
 };
 
-export type LiveEvent = {
+export type LiveEvent = ({
+    kind: 'run';
+} & LiveRunEvent) | ({
+    kind: 'project';
+} & LiveProjectEvent) | ({
+    kind: 'wait' | 'delivery' | 'output' | 'schedule' | 'spending' | 'integration' | 'start';
+} & LiveOtherEvent);
+
+export type LiveRunEvent = {
     kind: 'run';
     /**
-     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     * Place in the order of the workspace; opaque. The same in streams and in `X-Service-Event-Cursor` of webhooks
      */
     cursor: string;
     ts: string;
@@ -2887,10 +2995,12 @@ export type LiveEvent = {
      */
     project_id: string | null;
     event: RunEvent;
-} | {
+};
+
+export type LiveProjectEvent = {
     kind: 'project';
     /**
-     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     * Place in the order of the workspace; opaque. The same in streams and in `X-Service-Event-Cursor` of webhooks
      */
     cursor: string;
     ts: string;
@@ -2904,10 +3014,12 @@ export type LiveEvent = {
      */
     project_id: string | null;
     event: ProjectEvent;
-} | {
+};
+
+export type LiveOtherEvent = {
     kind: 'wait' | 'delivery' | 'output' | 'schedule' | 'spending' | 'integration' | 'start';
     /**
-     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     * Place in the order of the workspace; opaque. The same in streams and in `X-Service-Event-Cursor` of webhooks
      */
     cursor: string;
     ts: string;
@@ -2935,7 +3047,7 @@ export type LiveEvent = {
 
 export type LiveOpen = {
     /**
-     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     * Place in the order of the workspace; opaque. The same in streams and in `X-Service-Event-Cursor` of webhooks
      */
     cursor: string;
 };
@@ -2954,11 +3066,11 @@ export type LiveText = {
 
 export type LiveGap = {
     /**
-     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     * Place in the order of the workspace; opaque. The same in streams and in `X-Service-Event-Cursor` of webhooks
      */
     after: string;
     /**
-     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     * Place in the order of the workspace; opaque. The same in streams and in `X-Service-Event-Cursor` of webhooks
      */
     kept_from: string;
 };
@@ -3401,7 +3513,15 @@ export type IntegrationDetail = {
     }>;
 };
 
-export type IntegrationSlot = {
+export type IntegrationSlot = ({
+    where: 'customer_token';
+} & IntegrationTokenSlot) | ({
+    where: 'secrets';
+} & IntegrationSecretSlot) | ({
+    where: 'oauth_files';
+} & IntegrationOauthFilesSlot);
+
+export type IntegrationTokenSlot = {
     where: 'customer_token';
     kind: string;
     label: string;
@@ -3415,7 +3535,9 @@ export type IntegrationSlot = {
      * Of the shared scope, else of the first
      */
     token_id: string | null;
-} | {
+};
+
+export type IntegrationSecretSlot = {
     where: 'secrets';
     /**
      * `section.key`
@@ -3424,7 +3546,9 @@ export type IntegrationSlot = {
     label: string;
     required: boolean;
     is_set: boolean;
-} | {
+};
+
+export type IntegrationOauthFilesSlot = {
     where: 'oauth_files';
     kind: string;
     label: string;
@@ -4177,14 +4301,6 @@ export type Webhook = {
     created_at: string;
 };
 
-export type Schema0Writable = string | number | boolean | null | Array<Schema0Writable> | {
-    [key: string]: Schema0Writable;
-};
-
-export type Schema1Writable = string | number | boolean | null | Array<Schema1Writable> | {
-    [key: string]: Schema1Writable;
-};
-
 export type BillingCatalogWritable = {
     version: number;
     mode: 'internal_noop' | 'live';
@@ -4269,7 +4385,7 @@ export type RunsDispatchData = {
     body: RunRequest;
     headers?: {
         /**
-         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         * A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
          */
         'idempotency-key'?: string;
     };
@@ -4470,7 +4586,7 @@ export type ProjectsStartData = {
     body: ProjectRequest;
     headers?: {
         /**
-         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         * A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
          */
         'idempotency-key'?: string;
     };
@@ -6191,25 +6307,7 @@ export type BillingSubscribeResponses = {
     /**
      * Subscribe to a plan, or switch to it
      */
-    200: {
-        ok: true;
-        noop: true;
-        message: string;
-    } | {
-        ok: true;
-        change: 'created' | 'updated';
-        /**
-         * As the provider has it
-         */
-        subscription: {
-            [key: string]: unknown;
-        };
-        plan_id: string;
-    } | {
-        ok: false;
-        payment_method_required: true;
-        checkout_url: string;
-    };
+    200: BillingNoop | PlanSubscribed | PaymentMethodRequired;
 };
 
 export type BillingSubscribeResponse = BillingSubscribeResponses[keyof BillingSubscribeResponses];
@@ -6362,7 +6460,7 @@ export type BillingTopupData = {
     };
     headers?: {
         /**
-         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         * A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
          */
         'idempotency-key'?: string;
     };
@@ -6428,27 +6526,7 @@ export type BillingTopupResponses = {
     /**
      * Buy credit
      */
-    200: {
-        ok: true;
-        noop: true;
-        message: string;
-    } | {
-        ok: true;
-        checkout_session_id: string;
-        checkout_url: string;
-        charged: {
-            /**
-             * In the currency's cents
-             */
-            amount: number;
-            currency: 'IDR' | 'USD';
-        };
-        credit_usd_micros: number;
-        /**
-         * Rupiah for a dollar, a decimal string
-         */
-        fx_usd_idr: string;
-    };
+    200: BillingNoop | TopupCheckout;
 };
 
 export type BillingTopupResponse = BillingTopupResponses[keyof BillingTopupResponses];
@@ -7402,7 +7480,7 @@ export type RunsCreateData = {
     body: RunRequest;
     headers?: {
         /**
-         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         * A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
          */
         'idempotency-key'?: string;
     };
@@ -9769,7 +9847,7 @@ export type ProjectsCreateData = {
     body: NewProject;
     headers?: {
         /**
-         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         * A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
          */
         'idempotency-key'?: string;
     };
@@ -11100,21 +11178,7 @@ export type ProjectsRunStepResponses = {
     /**
      * Run the next step of a project that is not active
      */
-    200: {
-        subtask_id: string;
-        status: 'pending' | 'running' | 'blocked' | 'review' | 'succeeded' | 'failed' | 'skipped' | 'stale';
-        /**
-         * Null of a gate, which has no attempts
-         */
-        attempt_number: number | null;
-        attempt_reason: 'initial' | 'manual_retry' | 'review_failure' | 'cascade_retrigger' | 'edit_session' | 'manual_rework' | 'auto_retry' | 'schema_repair' | 'crash_recovery' | null;
-        output_validated: boolean | null;
-        error: string | null;
-        duration_ms: number | null;
-    } | {
-        ran_step: false;
-        message: string;
-    };
+    200: StepRan | NoStepRan;
 };
 
 export type ProjectsRunStepResponse = ProjectsRunStepResponses[keyof ProjectsRunStepResponses];
@@ -11193,7 +11257,7 @@ export type ProjectsResolveGateData = {
     body: GateRequest;
     headers?: {
         /**
-         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         * A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
          */
         'idempotency-key'?: string;
     };
@@ -11490,7 +11554,7 @@ export type ProjectsResolveEditPlanData = {
     body: EditPlanDecision;
     headers?: {
         /**
-         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         * A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
          */
         'idempotency-key'?: string;
     };
@@ -11728,7 +11792,7 @@ export type InboxAnswerData = {
     body: WaitAnswer;
     headers?: {
         /**
-         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         * A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
          */
         'idempotency-key'?: string;
     };

@@ -31,6 +31,7 @@ import {
 } from './endpoint.ts';
 
 import { KEY_HEADER, MAX_KEY_LENGTH } from './once-only.ts';
+import { documentedOf } from './schemas.ts';
 import { closedObjects } from './unknown-fields.ts';
 import { BODIES, ProblemBody } from './problem-bodies.ts';
 
@@ -43,24 +44,28 @@ export interface OpenApiOptions {
   surface: Endpoint['surface'];
   /** Endpoints of the other surface are left out. */
   endpoints: readonly Endpoint[];
+  /** Says what the endpoints of a tag are about, by tag. */
+  tags?: Readonly<Record<string, string>>;
   /** What the service posts to addresses that callers of this surface register. */
   webhooks?: readonly Announcement[];
 }
 
 /** Building it takes long enough that callers do so once, on first use. */
-export const openApiDocument = ({ surface, endpoints, servers, webhooks = [], ...info }: OpenApiOptions) => {
+export const openApiDocument = ({ surface, endpoints, servers, tags = {}, webhooks = [], ...info }: OpenApiOptions) => {
   const shown = endpoints.filter((endpoint) => endpoint.surface === surface);
   const paths: ZodOpenApiPathsObject = {};
   for (const endpoint of shown) {
     paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operation(endpoint) };
   }
   // Receivers of what the service posts are to take fields that come later, so that only requests are closed.
-  const closed = new Set<unknown>(shown.flatMap(({ body }) => (body ? closedObjects(body) : [])));
-  const tags = [...new Set(shown.map(tagOf))].sort().map((name) => ({ name }));
+  const closed = new Set<unknown>(shown.flatMap(({ body }) => (body ? closedObjects(documentedOf(body)) : [])));
+  const used = [...new Set(shown.map(tagOf))]
+    .sort()
+    .map((name) => ({ name, ...(tags[name] && { description: tags[name] }) }));
   const components = { securitySchemes: SECURITY_SCHEMES[surface] };
   const told = Object.fromEntries(webhooks.map((each) => [each.event, { post: announced(each) }]));
   return createDocument(
-    { openapi: '3.1.0', info, servers, tags, paths, webhooks: told, components },
+    { openapi: '3.1.0', info, servers, tags: used, paths, webhooks: told, components },
     {
       override: ({ jsonSchema, zodSchema }) => {
         tellUnicodePattern(jsonSchema);
@@ -166,7 +171,7 @@ function requestBody({ body, upload, uploads }: Endpoint): Pick<ZodOpenApiOperat
   }
   if (!body) return {};
   const required = !body.safeParse(undefined).success;
-  return { requestBody: { required, content: { 'application/json': { schema: body } } } };
+  return { requestBody: { required, content: { 'application/json': { schema: documentedOf(body) } } } };
 }
 
 const OtpHeaders = z.object({
@@ -180,9 +185,7 @@ const KeyHeader = z.object({
     .min(1)
     .max(MAX_KEY_LENGTH)
     .optional()
-    .describe(
-      'Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`',
-    ),
+    .describe('A repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`'),
 });
 
 const RangeHeaders = z.object({
@@ -206,12 +209,10 @@ const eventsOf = ({ events }: StreamReply) => ({ 'text/event-stream': { schema: 
 
 function successReply({ reply, summary, stream }: Endpoint): ZodOpenApiResponseObject {
   if (reply === NO_CONTENT) return { description: 'Done; no body' };
-  // The type is known only when the file is, so `*/*` keeps it open.
+  // The type is known only when the file is, so `*/*` keeps it open. Generators know bytes by the first.
   if (reply === BINARY) {
-    return {
-      description: 'The bytes of the file',
-      content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
-    };
+    const bytes = { schema: { type: 'string', format: 'binary' } } as const;
+    return { description: 'The bytes of the file', content: { 'application/octet-stream': bytes, '*/*': bytes } };
   }
   if (isStreamReply(reply)) {
     return { description: 'Server-sent events; the schema is that of `data`', content: eventsOf(reply) };

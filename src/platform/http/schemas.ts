@@ -30,6 +30,19 @@ export const IntId = z
 export const limit = (max: number, fallback: number) => z.coerce.number().int().min(1).max(max).default(fallback);
 export const offset = z.coerce.number().int().min(0).max(1_000_000_000).default(0);
 
+const documented = new WeakMap<z.ZodType, z.ZodType>();
+
+/** Has the OpenAPI documents show another schema of the same values: one that says what a refinement cannot. */
+export function documentAs<Schema extends z.ZodType>(schema: Schema, shown: z.ZodType): Schema {
+  documented.set(schema, shown);
+  return schema;
+}
+export const documentedOf = (schema: z.ZodType): z.ZodType => documented.get(schema) ?? schema;
+
+/** Refuses a text of nothing but spaces, in words that every reader of the documents knows. */
+export const notBlank = (text: z.ZodString, error = 'must not be blank'): z.ZodString =>
+  text.min(1, { error, abort: true }).regex(/\S/, error);
+
 /** A handle that people type: agents, tools, skills, templates. */
 export const Slug = z
   .string()

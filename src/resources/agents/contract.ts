@@ -1,7 +1,7 @@
 /** The HTTP contract of agents: one list for callers with a key, and everything else for signed-in people. */
 import { z } from 'zod';
 import { BINARY, endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { listReply, Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { listReply, notBlank, Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { RunListRow } from '../runs/contract.ts';
 import { ON_LOST_EFFECT, SELECTION_MODES } from './model.ts';
 
@@ -79,7 +79,7 @@ export type RecentRuns = z.input<typeof RecentRuns>;
 
 const definition = {
   model: ModelId,
-  prompt: z.string().min(1).max(200_000).regex(/\S/, 'must not be blank').describe('System prompt'),
+  prompt: notBlank(z.string().max(200_000)).describe('System prompt'),
   description: z.string().max(2_000),
   allowed_tool_slugs: z.array(ToolSlug).max(200),
   allowed_tools: z.array(ToolSlug).max(200).describe('The same, by the name under which agents are shown'),

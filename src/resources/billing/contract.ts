@@ -72,7 +72,7 @@ const Summary = z
   })
   .meta({ id: 'BillingSummary' });
 
-const Noop = z.object({ ok: z.literal(true), noop: z.literal(true), message: z.string() });
+const Noop = z.object({ ok: z.literal(true), noop: z.literal(true), message: z.string() }).meta({ id: 'BillingNoop' });
 
 const LedgerRow = z
   .object({
@@ -165,13 +165,17 @@ export const subscribe = endpoint({
   body: NewSubscription,
   reply: z.union([
     Noop,
-    z.object({
-      ok: z.literal(true),
-      change: z.enum(['created', 'updated']),
-      subscription: z.record(z.string(), z.unknown()).describe('As the provider has it'),
-      plan_id: z.string(),
-    }),
-    z.object({ ok: z.literal(false), payment_method_required: z.literal(true), checkout_url: z.string() }),
+    z
+      .object({
+        ok: z.literal(true),
+        change: z.enum(['created', 'updated']),
+        subscription: z.record(z.string(), z.unknown()).describe('As the provider has it'),
+        plan_id: z.string(),
+      })
+      .meta({ id: 'PlanSubscribed' }),
+    z
+      .object({ ok: z.literal(false), payment_method_required: z.literal(true), checkout_url: z.string() })
+      .meta({ id: 'PaymentMethodRequired' }),
   ]),
   problems: [
     'no_deployment_for_customer',
@@ -224,14 +228,16 @@ export const topup = endpoint({
   body: NewTopup,
   reply: z.union([
     Noop,
-    z.object({
-      ok: z.literal(true),
-      checkout_session_id: z.string(),
-      checkout_url: z.string(),
-      charged: z.object({ amount: z.int().describe("In the currency's cents"), currency: z.enum(CURRENCIES) }),
-      credit_usd_micros: z.int(),
-      fx_usd_idr: Rate,
-    }),
+    z
+      .object({
+        ok: z.literal(true),
+        checkout_session_id: z.string(),
+        checkout_url: z.string(),
+        charged: z.object({ amount: z.int().describe("In the currency's cents"), currency: z.enum(CURRENCIES) }),
+        credit_usd_micros: z.int(),
+        fx_usd_idr: Rate,
+      })
+      .meta({ id: 'TopupCheckout' }),
   ]),
   problems: ['invalid_amount', 'billing_provider_failed'],
 });

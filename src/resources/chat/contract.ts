@@ -4,18 +4,14 @@
  */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { limit, offset, pageReply, Timestamp } from '../../platform/http/schemas.ts';
+import { limit, notBlank, offset, pageReply, Timestamp } from '../../platform/http/schemas.ts';
 import { AttachmentList } from '../attachments/contract.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from '../attachments/model.ts';
 import { RUN_STATUSES } from '../runs/model.ts';
 import { MESSAGE_ROLES } from './model.ts';
 
 const ThreadPath = z.object({ id: z.string() });
-const text = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine((value) => value.trim() !== '', 'must not be blank');
+const text = (max: number) => notBlank(z.string().max(max));
 const Title = text(200);
 const Agent = z.string().min(1).max(64);
 

@@ -1,15 +1,11 @@
 /** The HTTP contract of heartbeats: an agent that is prompted every so many seconds. */
 import { z } from 'zod';
 import { NO_CONTENT, endpoint } from '../../platform/http/endpoint.ts';
-import { listReply, Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, notBlank, Timestamp } from '../../platform/http/schemas.ts';
 import { MIN_INTERVAL_S } from './model.ts';
 
 const HeartbeatPath = z.object({ id: z.string() });
-const text = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine((value) => value.trim() !== '', 'must not be blank');
+const text = (max: number) => notBlank(z.string().max(max));
 
 const Definition = z.object({
   name: text(120),

@@ -1,7 +1,7 @@
 /** Declares the HTTP contract of the inbox: everything that waits for somebody outside, and the answers to it. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { limit, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { limit, Timestamp, Usd, UsdText } from '../../platform/http/schemas.ts';
 import { GatePolicy } from '../templates/gates/contract.ts';
 import { GATE_KINDS } from '../templates/model.ts';
 import { PAUSE_REASONS, WAYS } from '../projects/model.ts';
@@ -220,14 +220,14 @@ const AnswerRequest = z
         .nullish()
         .transform((said) => said || null),
       data: z
-        .json()
+        .unknown()
         .optional()
         .refine(
           (data) => Buffer.byteLength(JSON.stringify(data ?? null)) <= MAX_DATA_BYTES,
           'data is too large (max 50 KB)',
         )
-        .describe('With `submit`: what the page would send; of a question {"answer": "..."}'),
-      raise_by_usd: Usd.optional().describe('With `raise_budget`: what is added to each budget that stops it'),
+        .describe('With `submit`: what the page would send, a value of JSON; of a question {"answer": "..."}'),
+      raise_by_usd: UsdText.optional().describe('With `raise_budget`: what is added to each budget that stops it'),
     },
     'a JSON object required',
   )

@@ -25,15 +25,21 @@ const Summary = z
 const slot = { label: z.string(), required: z.boolean(), is_set: z.boolean() };
 const Slot = z
   .discriminatedUnion('where', [
-    z.object({
-      where: z.literal('customer_token'),
-      kind: z.string(),
-      ...slot,
-      health_status: Health.nullable().describe('The worst over its scopes'),
-      token_id: z.uuid().nullable().describe('Of the shared scope, else of the first'),
-    }),
-    z.object({ where: z.literal('secrets'), dotted: z.string().describe('`section.key`'), ...slot }),
-    z.object({ where: z.literal('oauth_files'), kind: z.string(), ...slot, account_count: z.int() }),
+    z
+      .object({
+        where: z.literal('customer_token'),
+        kind: z.string(),
+        ...slot,
+        health_status: Health.nullable().describe('The worst over its scopes'),
+        token_id: z.uuid().nullable().describe('Of the shared scope, else of the first'),
+      })
+      .meta({ id: 'IntegrationTokenSlot' }),
+    z
+      .object({ where: z.literal('secrets'), dotted: z.string().describe('`section.key`'), ...slot })
+      .meta({ id: 'IntegrationSecretSlot' }),
+    z
+      .object({ where: z.literal('oauth_files'), kind: z.string(), ...slot, account_count: z.int() })
+      .meta({ id: 'IntegrationOauthFilesSlot' }),
   ])
   .meta({ id: 'IntegrationSlot' });
 

@@ -11,7 +11,9 @@ const Cursor = z
   .string()
   .min(1)
   .max(64)
-  .describe('Place in the order of the workspace; opaque. The same in streams, pages and webhooks');
+  .describe(
+    'Place in the order of the workspace; opaque. The same in streams and in `X-Service-Event-Cursor` of webhooks',
+  );
 
 const inLog = {
   cursor: Cursor,
@@ -26,18 +28,20 @@ const LOGGED_KINDS = EVENT_KINDS.filter((kind): kind is LoggedKind => kind !== '
 /** An event of the log. It is the `data` of a stream's event, whose name is the kind. */
 export const LiveEvent = z
   .discriminatedUnion('kind', [
-    z.object({ kind: z.literal('run'), ...inLog, event: RunEvent }),
-    z.object({ kind: z.literal('project'), ...inLog, event: ProjectEvent }),
-    z.object({
-      kind: z.enum(LOGGED_KINDS),
-      ...inLog,
-      event: z.object({
-        id: z.string().describe('Of what it happened to: the wait, the delivery, the job, the run'),
-        ts: Timestamp,
-        topic: z.string(),
-        payload: z.record(z.string(), z.unknown()),
-      }),
-    }),
+    z.object({ kind: z.literal('run'), ...inLog, event: RunEvent }).meta({ id: 'LiveRunEvent' }),
+    z.object({ kind: z.literal('project'), ...inLog, event: ProjectEvent }).meta({ id: 'LiveProjectEvent' }),
+    z
+      .object({
+        kind: z.enum(LOGGED_KINDS),
+        ...inLog,
+        event: z.object({
+          id: z.string().describe('Of what it happened to: the wait, the delivery, the job, the run'),
+          ts: Timestamp,
+          topic: z.string(),
+          payload: z.record(z.string(), z.unknown()),
+        }),
+      })
+      .meta({ id: 'LiveOtherEvent' }),
   ])
   .meta({ id: 'LiveEvent' });
 

@@ -22,7 +22,11 @@ const Member = z
   })
   .meta({ id: 'Member' });
 
-const EmailAddress = z.string().refine((text) => addressIn(text) !== undefined, 'expects an e-mail address');
+const NO_ADDRESS = 'expects an e-mail address';
+const EmailAddress = z
+  .string()
+  .regex(/.@./, { error: NO_ADDRESS, abort: true })
+  .refine((text) => addressIn(text) !== undefined, NO_ADDRESS);
 const NewMember = z.object({ email: EmailAddress, role: Role.default('member') }).meta({ id: 'NewMember' });
 const MemberChange = z.object({ role: Role }).meta({ id: 'MemberChange' });
 

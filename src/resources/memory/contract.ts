@@ -1,7 +1,7 @@
 /** The HTTP contract of the memory: its entries. The links between them are in `graph/contract.ts`. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { IntId, limit, Timestamp } from '../../platform/http/schemas.ts';
+import { IntId, limit, notBlank, Timestamp } from '../../platform/http/schemas.ts';
 import { ENTRY_STATUSES, MAX_SLUG_LENGTH, NODE_SLUG, PREVIEW_LENGTH, SHARED, SKILL } from './model.ts';
 
 const MAX_CONTENT_LENGTH = 100_000;
@@ -46,11 +46,10 @@ const Entry = z
   })
   .meta({ id: 'MemoryEntry' });
 
-const Content = z
-  .string('content required')
-  .regex(/\S/, 'content required')
-  .max(MAX_CONTENT_LENGTH, `content too long (max ${MAX_CONTENT_LENGTH} characters)`)
-  .describe('What is embedded; `[[slug]]` and `[[slug|label]]` in it link to other entries');
+const Content = notBlank(
+  z.string('content required').max(MAX_CONTENT_LENGTH, `content too long (max ${MAX_CONTENT_LENGTH} characters)`),
+  'content required',
+).describe('What is embedded; `[[slug]]` and `[[slug|label]]` in it link to other entries');
 const Type = z
   .string('type required')
   .trim()
@@ -69,10 +68,12 @@ const optionalText = (max: number) =>
     .max(max)
     .nullish()
     .transform((text) => (text === '' ? null : text));
+const NO_SLUG = 'must be letters, digits, "-", "_", ".", ":" and "/"';
 const EntrySlug = z
   .string()
+  .min(1, { error: NO_SLUG, abort: true })
   .max(MAX_SLUG_LENGTH)
-  .regex(NODE_SLUG, 'must be letters, digits, "-", "_", ".", ":" and "/"')
+  .regex(NODE_SLUG, NO_SLUG)
   .nullish();
 
 export const NewEntry = z

@@ -1,7 +1,7 @@
 /** The HTTP contract of output destinations: where finished artifacts are also sent, and the log of what came of it. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { limit, listReply, offset, pageReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
+import { limit, listReply, notBlank, offset, pageReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import { DESTINATION_KINDS, MASK, NOTICE_KINDS, OUTPUT_DELIVERY_STATUSES, RECIPIENT_STATES } from './model.ts';
 
 const Path = z.object({ id: z.string() });
@@ -51,7 +51,7 @@ export const CONFIGS = {
 } as const;
 
 const Definition = z.strictObject({
-  name: Line(120).refine((text) => text.trim() !== '', 'must not be blank'),
+  name: notBlank(Line(120)),
   workflow_slugs: z
     .array(Slug)
     .min(1)
@@ -72,15 +72,15 @@ const Definition = z.strictObject({
 });
 export const NewDestination = z
   .discriminatedUnion('kind', [
-    Definition.extend({ kind: z.literal('webhook'), config: CONFIGS.webhook }),
-    Definition.extend({ kind: z.literal('slack'), config: CONFIGS.slack }),
-    Definition.extend({ kind: z.literal('email'), config: CONFIGS.email }),
+    Definition.extend({ kind: z.literal('webhook'), config: CONFIGS.webhook }).meta({ id: 'NewWebhookDestination' }),
+    Definition.extend({ kind: z.literal('slack'), config: CONFIGS.slack }).meta({ id: 'NewSlackDestination' }),
+    Definition.extend({ kind: z.literal('email'), config: CONFIGS.email }).meta({ id: 'NewEmailDestination' }),
     Definition.extend({
       kind: z.literal('s3'),
       config: CONFIGS.s3,
       waits: z.literal(false).default(false),
       spending: z.literal(false).default(false),
-    }),
+    }).meta({ id: 'NewS3Destination' }),
   ])
   .meta({ id: 'NewOutputDestination' });
 export type NewDestination = z.output<typeof NewDestination>;

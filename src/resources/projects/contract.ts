@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { notBlank, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { IsSample } from '../runs/contract.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS } from '../templates/model.ts';
 import {
@@ -170,12 +170,13 @@ const MAX_BRIEF_LENGTH = 50_000;
 const MAX_PARAMS_BYTES = 64 * 1024;
 const NOT_AN_AMOUNT = 'cost_budget_usd must be an amount in US dollars above 0, at most 1000000000 with 8 decimals';
 
+const AMOUNT = /^\d{1,10}(\.\d{1,8})?$/;
 const isAmount = (usd: string): boolean =>
-  /^\d{1,10}(\.\d{1,8})?$/.test(usd) && Number(usd) > 0 && (Number(usd) < 1e9 || /^0*10{9}(\.0*)?$/.test(usd));
+  AMOUNT.test(usd) && Number(usd) > 0 && (Number(usd) < 1e9 || /^0*10{9}(\.0*)?$/.test(usd));
 
 /** An amount as a decimal string or a number. A number with more decimals than Postgres keeps is refused. */
 const Amount = z
-  .union([z.string(), z.number()], NOT_AN_AMOUNT)
+  .union([z.string().regex(AMOUNT, NOT_AN_AMOUNT), z.number().positive(NOT_AN_AMOUNT)], NOT_AN_AMOUNT)
   .transform((amount) =>
     typeof amount === 'string' || Number(amount.toFixed(8)) !== amount ? String(amount) : amount.toFixed(8),
   )
@@ -191,10 +192,10 @@ const Params = Fields.refine(
 const ProjectRequest = z.object(
   {
     workflow_slug: z.string('workflow_slug required').trim().min(1, 'workflow_slug required').max(200),
-    brief: z
-      .string('brief required')
-      .max(MAX_BRIEF_LENGTH, `brief too long (max ${MAX_BRIEF_LENGTH})`)
-      .refine((text) => text.trim() !== '', 'brief required'),
+    brief: notBlank(
+      z.string('brief required').max(MAX_BRIEF_LENGTH, `brief too long (max ${MAX_BRIEF_LENGTH})`),
+      'brief required',
+    ),
     title: Title.nullish().describe('The first line of the brief, where it is not given'),
     workflow_version: z
       .int('workflow_version must be a whole number')
@@ -215,6 +216,7 @@ const ProjectPatch = z
     phase_cost_budgets: z
       .record(z.string(), Amount.nullable())
       .refine((budgets) => Object.keys(budgets).length > 0, 'phase_cost_budgets names no phase')
+      .meta({ minProperties: 1 })
       .optional()
       .describe('By phase slug, each for one start of its phase; null clears it. Resume goes on after a breach'),
   })
@@ -222,7 +224,7 @@ const ProjectPatch = z
     (patch) => Object.keys(patch).length > 0,
     'nothing to update: give title, cost_budget_usd or phase_cost_budgets',
   )
-  .meta({ id: 'ProjectPatch' });
+  .meta({ id: 'ProjectPatch', minProperties: 1 });
 export type ProjectPatch = z.output<typeof ProjectPatch>;
 
 // ---- Public API ------------------------------------------------------------------------------------------------------

@@ -1,17 +1,22 @@
 /** The HTTP contract of runs. Validation, OpenAPI and handler types derive from these values. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { givenUsd, limit, offset, pageReply, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import {
+  documentAs,
+  givenUsd,
+  limit,
+  notBlank,
+  offset,
+  pageReply,
+  Timestamp,
+  Usd,
+} from '../../platform/http/schemas.ts';
 import { CONTEXT_CATEGORIES, COST_WINDOWS, RUN_EVENT_TYPES, RUN_STATUSES, TRANSPORTS } from './model.ts';
 
 export const RunId = z.string().min(1).max(64);
 export const RunPath = z.object({ run_id: RunId });
 /** A model is asked to read this: the limit is far below that of a body, and far above what a person types. */
-const Prompt = z
-  .string()
-  .min(1)
-  .max(500_000)
-  .refine((text) => text.trim() !== '', 'must not be blank');
+const Prompt = notBlank(z.string().max(500_000));
 const Handle = z.string().min(1).max(200);
 /** The mark of honesty of whatever comes from a recorded sample. */
 export const IsSample = z.boolean().describe('Recorded sample content: no model was called');
@@ -25,22 +30,30 @@ const Override = z.object({
   reasoning: z.boolean().optional(),
 });
 
-export const RunRequest = z
-  .object({
-    agent: z.string().min(1).max(64).nullish().describe('Agent slug; omit to let the classifier pick'),
-    transport: z.enum(TRANSPORTS).default('rest'),
-    prompt: Prompt.nullish(),
-    message: Prompt.nullish().describe('Alternative to prompt'),
-    thread_id: Handle.nullish().describe('Runs of one thread are one conversation, one after another'),
-    channel_id: Handle.nullish(),
-    override: Override.nullish(),
-    customer_id: z.string().max(200).nullish().describe('Accepted and ignored'),
-  })
-  .refine((body) => (body.prompt == null) !== (body.message == null), {
+const Message = Prompt.describe('Alternative to prompt');
+const Dispatch = z.object({
+  agent: z.string().min(1).max(64).nullish().describe('Agent slug; omit to let the classifier pick'),
+  transport: z.enum(TRANSPORTS).default('rest'),
+  prompt: Prompt.nullish(),
+  message: Message.nullish(),
+  thread_id: Handle.nullish().describe('Runs of one thread are one conversation, one after another'),
+  channel_id: Handle.nullish(),
+  override: Override.nullish(),
+  customer_id: z.string().max(200).nullish().describe('Accepted and ignored'),
+});
+// A union in its place would tell one mistake as one of each of its forms.
+export const RunRequest = documentAs(
+  Dispatch.refine((body) => (body.prompt == null) !== (body.message == null), {
     path: ['prompt'],
     message: 'exactly one of prompt or message is required',
-  })
-  .meta({ id: 'RunRequest' });
+  }),
+  z
+    .xor([
+      Dispatch.extend({ prompt: Prompt, message: z.null().optional() }).strict().meta({ id: 'RunRequestWithPrompt' }),
+      Dispatch.extend({ message: Message, prompt: z.null().optional() }).strict().meta({ id: 'RunRequestWithMessage' }),
+    ])
+    .meta({ id: 'RunRequest' }),
+);
 export type RunRequest = z.output<typeof RunRequest>;
 
 const RunAccepted = z.object({ run_id: RunId, status: z.literal('queued') }).meta({ id: 'RunAccepted' });

@@ -1,7 +1,7 @@
 /** The HTTP contract of scheduled jobs. Bad input is 400 here, never 422. */
 import { z } from 'zod';
 import { NO_CONTENT, endpoint } from '../../platform/http/endpoint.ts';
-import { listReply, Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, notBlank, Timestamp } from '../../platform/http/schemas.ts';
 import { AttachmentList } from '../attachments/contract.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from '../attachments/model.ts';
 import { JOB_KINDS } from './model.ts';
@@ -9,10 +9,7 @@ import { JOB_KINDS } from './model.ts';
 const JobPath = z.object({ job_id: z.string() });
 
 const required = (field: string, max: number) =>
-  z
-    .string(`${field} required`)
-    .max(max, `${field} too long (max ${max})`)
-    .refine((text) => text.trim() !== '', `${field} required`);
+  notBlank(z.string(`${field} required`).max(max, `${field} too long (max ${max})`), `${field} required`);
 const Model = z.string().min(1).max(200).regex(/^\S+$/, 'must be a model id or auto');
 
 export const NewJob = z

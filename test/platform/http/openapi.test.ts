@@ -127,6 +127,7 @@ const documentOf = (surface: Endpoint['surface']) =>
     version: '1.2.3',
     servers: [{ url: 'http://localhost:8080' }],
     surface,
+    tags: { kites: 'Kites that fly', 'kite-pictures': 'What they look like' },
     endpoints,
   }) as unknown as Document;
 
@@ -159,7 +160,10 @@ test('splits by surface', () => {
   expect(Object.keys(controlPlane.components.securitySchemes)).toEqual([
     ...['session', 'adminStamp', 'identity', 'operator', 'providerSignature'],
   ]);
-  expect(controlPlane.tags).toEqual([{ name: 'kite-pictures' }, { name: 'kites' }]);
+  expect(controlPlane.tags).toEqual([
+    { name: 'kite-pictures', description: 'What they look like' },
+    { name: 'kites', description: 'Kites that fly' },
+  ]);
 });
 
 // Guards: names and credentials of an operation are those of its declaration.
@@ -202,7 +206,8 @@ test('bodies', () => {
 test('replies', () => {
   expect(kite.delete!.responses[204]!.content).toBeUndefined();
   const picture = controlPlane.paths['/v1/kites/{kite_id}/picture']!.get!.responses[200]!;
-  expect(picture.content).toEqual({ '*/*': { schema: { type: 'string', format: 'binary' } } });
+  const bytes = { schema: { type: 'string', format: 'binary' } };
+  expect(picture.content).toEqual({ 'application/octet-stream': bytes, '*/*': bytes });
   expect(controlPlane.paths['/v1/kites']!.post!.responses[201]!.content).toEqual({
     'application/json': { schema: { $ref: '#/components/schemas/Kite' } },
   });

@@ -22,7 +22,8 @@ const CREDENTIALS = {
 const INTRODUCTION = `# Endpoints
 
 Every method and path, by resource. Parameters, bodies, replies and errors are on the reference page of a running service (\`/docs\` and
-\`/docs/control-plane\`) and in its OpenAPI documents (\`/openapi/public.json\`, \`/openapi/control-plane.json\`). Made from the declarations by
+\`/docs/control-plane\`) and in its OpenAPI documents (\`/openapi/public.json\`, \`/openapi/control-plane.json\`), of which
+\`openapi-python-client\` and \`@hey-api/openapi-ts\` generate clients. Made from the declarations by
 \`npm run docs:endpoints\`; do not edit. [Add an endpoint](how-to/add-an-endpoint.md); back to [the README](../README.md).
 
 | Credential | What the caller shows |

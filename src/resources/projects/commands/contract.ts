@@ -76,20 +76,24 @@ const EditPlan = z
     actions: z
       .array(
         z.discriminatedUnion('kind', [
-          z.object({
-            ...aboutAction,
-            kind: z.literal('edit_artifact'),
-            content: z
-              .json()
-              .refine((content) => content !== null, 'must not be null')
-              .describe('The new content, whole'),
-          }),
-          z.object({ ...aboutAction, kind: z.literal('retrigger') }),
-          z.object({
-            ...aboutAction,
-            kind: z.literal('instruct'),
-            instructions: z.string().min(1).max(MAX_TEXT_LENGTH),
-          }),
+          z
+            .object({
+              ...aboutAction,
+              kind: z.literal('edit_artifact'),
+              content: z
+                .unknown()
+                .refine((content) => content != null, 'must not be null')
+                .describe('The new content, whole: a value of JSON'),
+            })
+            .meta({ id: 'EditArtifactAction' }),
+          z.object({ ...aboutAction, kind: z.literal('retrigger') }).meta({ id: 'RetriggerAction' }),
+          z
+            .object({
+              ...aboutAction,
+              kind: z.literal('instruct'),
+              instructions: z.string().min(1).max(MAX_TEXT_LENGTH),
+            })
+            .meta({ id: 'InstructAction' }),
         ]),
       )
       .min(1)
@@ -117,15 +121,18 @@ const Cascaded = {
   auto_retriggered: z.array(z.string()),
 };
 
-const StepRan = z.object({
-  subtask_id: z.uuid(),
-  status: z.enum(TASK_STATUSES),
-  attempt_number: z.int().nullable().describe('Null of a gate, which has no attempts'),
-  attempt_reason: z.enum(ATTEMPT_REASONS).nullable(),
-  output_validated: z.boolean().nullable(),
-  error: z.string().nullable(),
-  duration_ms: z.int().nullable(),
-});
+const StepRan = z
+  .object({
+    subtask_id: z.uuid(),
+    status: z.enum(TASK_STATUSES),
+    attempt_number: z.int().nullable().describe('Null of a gate, which has no attempts'),
+    attempt_reason: z.enum(ATTEMPT_REASONS).nullable(),
+    output_validated: z.boolean().nullable(),
+    error: z.string().nullable(),
+    duration_ms: z.int().nullable(),
+  })
+  .meta({ id: 'StepRan' });
+const NoStepRan = z.object({ ran_step: z.literal(false), message: z.string() }).meta({ id: 'NoStepRan' });
 
 // ---- The whole project -----------------------------------------------------------------------------------------------
 
@@ -194,7 +201,7 @@ export const runStep = endpoint({
   params: ProjectPath,
   badInput: 400,
   status: 200,
-  reply: z.union([StepRan, z.object({ ran_step: z.literal(false), message: z.string() })]),
+  reply: z.union([StepRan, NoStepRan]),
   problems: COMMON,
 });
 
