@@ -117,6 +117,7 @@ export const TOPICS = {
   review_feedback_recorded: ['review', 'info'],
   gate_awaiting: ['gate', 'info'],
   gate_resolved: ['gate', 'info'],
+  gate_answer_ignored: ['gate', 'warn'],
   gate_vote_recorded: ['gate', 'info'],
   gate_delegated: ['gate', 'info'],
   gate_reminded: ['gate', 'info'],

@@ -98,7 +98,7 @@ describe('who may', () => {
     await project.signal('resolveGate', { subtask_id, decision: 'approved', decided_by: 'ben@acme.example' });
     const refused = await eventually(async () => {
       const events = await eventsOf(id);
-      const ignored = events.find(({ topic, payload_jsonb: said }) => topic === 'gate_resolved' && said['ignored']);
+      const ignored = events.find(({ topic }) => topic === 'gate_answer_ignored');
       if (!ignored) throw new Error('the signal was not told of');
       return ignored;
     });

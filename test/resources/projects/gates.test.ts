@@ -199,8 +199,8 @@ describe('a webhook gate', () => {
     });
     for (const event of warnings) {
       expect(event).toMatchObject({
-        topic: 'gate_resolved',
-        payload_jsonb: { ignored: true, why: expect.any(String) },
+        topic: 'gate_answer_ignored',
+        payload_jsonb: { why: expect.any(String) },
       });
     }
     expect(await gateOf(id)).toMatchObject({ status: 'blocked', gate_output: null });

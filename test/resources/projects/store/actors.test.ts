@@ -282,6 +282,11 @@ const CAUSES: Record<Topic, Cause[]> = {
     cause('another system', external, () => answered('approved', {}, { gateKind: 'webhook' }, { actor: external })),
     cause('time', SYSTEM, () => passing('timeout', { due_in_s: 60, on_timeout: 'approve' })),
   ],
+  gate_answer_ignored: [
+    cause('another system', external, () =>
+      answered('approved', { approvers: { api_keys: true } }, {}, { actor: external, lenient: true }),
+    ),
+  ],
   gate_vote_recorded: [cause('whoever votes', ann, () => answered('approved', { quorum: 2 }))],
   gate_delegated: [
     cause('whoever is asked', ann, async () => {

@@ -215,8 +215,8 @@ test('resolveGate refuses, or ignores and says so', async () => {
   }
   const events = await eventsOf(db, made.id);
   expect(events).toHaveLength(cases.length);
-  const ignored = { topic: 'gate_resolved', level: 'warn', actor_kind: 'external', actor_id: 'a\ufffd' };
-  for (const event of events) expect(event).toMatchObject({ ...ignored, payload: { ignored: true } });
+  const ignored = { topic: 'gate_answer_ignored', level: 'warn', actor_kind: 'external', actor_id: 'a\ufffd' };
+  for (const event of events) expect(event).toMatchObject({ ...ignored, payload: { why: expect.any(String) } });
   // What looks like an escape but is text is taken.
   const text = { comment: String.raw`a\u0000b \\ud800` };
   const taken = await commands.resolveGate(db, { ...answer(made, 'approved', text), ...external });

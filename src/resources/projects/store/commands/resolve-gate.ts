@@ -49,8 +49,8 @@ export const resolveGate = (
       // The refusal was thrown before anything was written.
       if (!lenient || !(error instanceof Problem)) throw error;
       const about = z.uuid().safeParse((answer as Partial<GateAnswer> | null)?.subtask_id);
-      const payload = { ignored: true, why: reasonIn(error), subtask_id: about.data ?? null };
-      await noteProjectEvents(db, project, [{ topic: 'gate_resolved', level: 'warn', actor, payload }]);
+      const payload = { why: reasonIn(error), subtask_id: about.data ?? null };
+      await noteProjectEvents(db, project, [{ topic: 'gate_answer_ignored', actor, payload }]);
       return { outcome: 'ignored' };
     }
   });
