@@ -8,7 +8,11 @@ import type { Taken, Turn } from '../db/in-turn.ts';
 import { createRounds } from './rounds.ts';
 import { sideBySide } from './side-by-side.ts';
 
-/** @returns false when the workflow has ended already */
+/**
+ * Starts a workflow unless its id is taken.
+ * @param start has to fail where a workflow with that id is under way or has ended, which is Temporal's default
+ * @returns whether it started
+ */
 export async function startOnce(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start();
@@ -22,14 +26,19 @@ export async function startOnce(start: () => Promise<unknown>): Promise<boolean>
 /** A start of which nobody has heard is tried again after this time. */
 export const START_AGAIN_MS = 30_000;
 
-/** Notes of starts are gathered for this long, so that one statement tells the record of many. */
-const GATHER_MS = 500;
+/**
+ * Notes of starts are gathered for this long, so that one statement tells the record of many, most of which have ended.
+ * Well below the 15 s after which a row is due.
+ */
+const GATHER_MS = 5_000;
 
 /**
- * Tells the record what Temporal has. Where that fails, because the process died or the database was away, the workflow
- * is started once more, which changes nothing.
+ * Tells the record which starts Temporal has acknowledged, so that work which only waits for its turn is not started
+ * again. If that fails, because the process died or the database was away, the workflow is started once more, which
+ * changes nothing.
+ * @param note by then a row may wait for another start than the one that is noted
  */
-function createStartNotes<Row>(note: (rows: readonly Row[]) => Promise<unknown>) {
+export function createStartNotes<Row>(note: (rows: readonly Row[]) => Promise<unknown>) {
   let gathered: Row[] = [];
   return (row: Row): void => {
     gathered.push(row);
@@ -46,31 +55,26 @@ function createStartNotes<Row>(note: (rows: readonly Row[]) => Promise<unknown>)
 export interface LostStarts<Row extends { id: string }> {
   take: (turn: Turn) => Promise<Taken>;
   load: (ids: readonly string[]) => Promise<Row[]>;
-  start: (row: Row) => Promise<unknown>;
-  /** By then a row may wait for another start than the one that is told of. */
-  noteStarted: (rows: readonly Row[]) => Promise<unknown>;
+  /** Notes the start. @returns whether the workflow started, as `startOnce` does */
+  start: (row: Row) => Promise<boolean>;
   /** The log calls the rows by this name, such as `run`. */
   what: string;
   log: Log;
 }
 
-/** Makes a chore that starts what was accepted and, it seems, never started. Each start is idempotent. */
-export function createLostStarts<Row extends { id: string }>({
-  take,
-  load,
-  start,
-  noteStarted,
-  what,
-  log,
-}: LostStarts<Row>) {
-  const note = createStartNotes(noteStarted);
+/** Makes a chore that starts what was accepted and whose start nobody has acknowledged. Each start is idempotent. */
+export function createLostStarts<Row extends { id: string }>({ take, load, start, what, log }: LostStarts<Row>) {
+  let started = 0;
   const failed = (err: unknown, { id }: Row) =>
     log.error({ err, [`${what}_id`]: id }, `a ${what} could not be started`);
-  const handle = (row: Row) => start(row).then(() => note(row));
+  async function handle(row: Row): Promise<void> {
+    if (await start(row)) started++;
+  }
   const round = createRounds({ take, load, handle, failed });
   return async (signal: AbortSignal): Promise<void> => {
-    const started = await round(signal);
+    await round(signal);
     if (started > 0) log.info({ what, started }, 'started accepted work whose first start was lost');
+    started = 0;
   };
 }
 
@@ -82,15 +86,23 @@ export interface RowsToStart<Row extends { deliveryId: string }> {
   recordExhausted: (row: Row) => Promise<void>;
   /** @returns as `startOnce` does. @throws Problem runtime_unreachable */
   start: (row: Row) => Promise<boolean>;
+  /** Says whether the workflow of a row, whose start found the id taken, has ended. */
+  hasEnded: (row: Row) => Promise<boolean>;
   log: Log;
 }
 
 /** Starts the workflows of recorded deliveries. */
 export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: RowsToStart<Row>) {
+  const note = createStartNotes(rows.noteStarted);
+  async function start(row: Row): Promise<boolean> {
+    const isStarted = await rows.start(row);
+    note(row);
+    return isStarted;
+  }
   return {
     /** @throws Problem runtime_unreachable */
     async startRecorded(ids: readonly string[]): Promise<void> {
-      await sideBySide(await rows.listStartable(ids), rows.start);
+      await sideBySide(await rows.listStartable(ids), start);
     },
 
     /** This chore starts deliveries of every workspace that are pending and not under way. */
@@ -98,10 +110,11 @@ export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: 
       take: rows.takeDue,
       load: async (ids) => (await rows.listStartable(ids)).map((row) => ({ id: row.deliveryId, row })),
       async start({ row }) {
+        const isStarted = await start(row);
         // Its workflow has ended without a record (somebody terminated it), so nothing will send the delivery any more.
-        if (!(await rows.start(row))) await rows.recordExhausted(row);
+        if (!isStarted && (await rows.hasEnded(row))) await rows.recordExhausted(row);
+        return isStarted;
       },
-      noteStarted: (started) => rows.noteStarted(started.map(({ row }) => row)),
       what: 'delivery',
       log: rows.log,
     }),

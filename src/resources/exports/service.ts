@@ -17,8 +17,9 @@ import { readParts, sizeOfParts } from '../../platform/files/parts.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { createLostStarts, START_AGAIN_MS, startOnce } from '../../platform/temporal/starting.ts';
+import { createLostStarts, createStartNotes, START_AGAIN_MS, startOnce } from '../../platform/temporal/starting.ts';
 import { queueName } from '../../platform/temporal/task-queues.ts';
+import { workflowState } from '../../platform/temporal/workflow-state.ts';
 import type { OtpService } from '../otp/service.ts';
 import { BROUGHT } from './store/contents.ts';
 import type { ExportReply } from './contract.ts';
@@ -53,15 +54,17 @@ interface Path {
 const EXPIRED = 20;
 
 export const createExportService = ({ temporal, store, files, otp, settings, log }: ExportServiceDependencies) => {
-  /** @returns false when its workflow has ended already */
-  const start = (ref: ExportRef, workspaceId: string): Promise<boolean> =>
-    startOnce(() =>
+  const workflowIdOf = (ref: ExportRef): string => settings.TASK_QUEUE_PREFIX + exportWorkflowId(ref);
+  const note = createStartNotes(store.noteStarted);
+
+  /** @returns whether its workflow started */
+  async function start(ref: ExportRef, workspaceId: string): Promise<boolean> {
+    const isStarted = await startOnce(() =>
       withinDeadline(temporal, () =>
         temporal.client.workflow.start<typeof exportWorkspace>(EXPORT_WORKSPACE, {
-          workflowId: settings.TASK_QUEUE_PREFIX + exportWorkflowId(ref),
+          workflowId: workflowIdOf(ref),
           taskQueue: queueName(settings, 'orchestration'),
           args: [ref],
-          workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           typedSearchAttributes: searchAttributes({ workspaceId }),
           staticSummary: `archive of ${workspaceId}`,
@@ -69,6 +72,9 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
         }),
       ),
     );
+    note(ref.exportId);
+    return isStarted;
+  }
 
   const refOf = (caller: Caller, { identity_workspace_id: id, export_id: exportId }: Path): ExportRef => ({
     customerId: ownCustomer(caller, id),
@@ -129,9 +135,11 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
       load: store.loadMany,
       async start({ id: exportId, customerId, workspaceId }) {
         const ref = { customerId, exportId };
-        if (!(await start(ref, workspaceId))) await store.recordFailed(ref, 'export_lost');
+        const isStarted = await start(ref, workspaceId);
+        const hasEnded = !isStarted && (await workflowState(temporal, workflowIdOf(ref))) !== 'running';
+        if (hasEnded) await store.recordFailed(ref, 'export_lost');
+        return isStarted;
       },
-      noteStarted: (started) => store.noteStarted(started.map(({ id }) => id)),
       what: 'export',
       log,
     }),

@@ -22,6 +22,7 @@ import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
+import { workflowState } from '../../platform/temporal/workflow-state.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { changedConfig, configProblem } from './config.ts';
 import type { DeliveryQuery, DestinationChange, DestinationTarget, NewDestination } from './contract.ts';
@@ -87,6 +88,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     ...store,
     log,
     start: (delivery) => startDelivery(temporal, settings, delivery),
+    hasEnded: async (delivery) => (await workflowState(temporal, outputWorkflowId(delivery))) !== 'running',
   });
 
   async function shown(customerId: string, rows: readonly DestinationRow[]) {
@@ -284,8 +286,8 @@ const testOutput = (): Output => ({
 });
 
 /**
- * Starts a delivery's workflow; while it runs, repeating this changes nothing.
- * @returns false when that workflow has ended already
+ * Starts a delivery's workflow; repeating this changes nothing.
+ * @returns whether it started
  * @throws Problem runtime_unreachable
  */
 function startDelivery(temporal: Temporal, settings: Settings, delivery: StartableOutput): Promise<boolean> {
@@ -307,7 +309,6 @@ function startDelivery(temporal: Temporal, settings: Settings, delivery: Startab
         ],
         // It starts on the worker of this process where there is one, which spares a round trip through the server.
         requestEagerStart: true,
-        workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         typedSearchAttributes: searchAttributes({ workspaceId, ...(projectId !== null && { projectId }) }),
         staticSummary: kind,

@@ -37,7 +37,7 @@ export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: 
       return;
     }
     log.warn({ project_id: id, found }, 'the workflow of a project is not running although its record says so');
-    if (found === 'absent') return startAgain(id);
+    if (found === 'absent') return void (await startAgain(id));
     await store.pauseEnded(id, found);
   }
 

@@ -151,7 +151,6 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       take: store.takeUnstarted,
       load: store.loadUnstarted,
       start: ({ id }) => withinDeadline(temporal, () => starter.start(id)),
-      noteStarted: (started) => store.noteStarted(started.map(({ id }) => id)),
       what: 'project',
       log,
     }),

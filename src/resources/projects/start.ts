@@ -7,7 +7,7 @@ import { priorityOf } from '../../platform/core/priority.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { startOnce } from '../../platform/temporal/starting.ts';
+import { createStartNotes, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { projectWorkflowId } from './model.ts';
 import type { Board } from './store/queries.ts';
@@ -33,7 +33,6 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
     workflowId: projectWorkflowId(board.projectId),
     taskQueue: queueName(config, 'orchestration'),
     args: [inputOf(board)] as [ProjectInput],
-    workflowIdConflictPolicy: 'USE_EXISTING' as const,
     typedSearchAttributes: searchAttributes(board),
     staticSummary: board.title,
     staticDetails: `Project \`${board.projectId}\` of workspace \`${board.workspaceId}\``,
@@ -42,8 +41,11 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
 
   const load = async (projectId: string) => found(await store.loadBoard(projectId));
 
-  async function start(board: Board, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE') {
-    await startOnce(() =>
+  const note = createStartNotes(store.noteStarted);
+
+  /** @returns whether it started */
+  async function start(board: Board, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
+    const isStarted = await startOnce(() =>
       temporal.client.workflow.start<typeof project>(PROJECT, {
         ...optionsOf(board),
         // A worker in this process, where there is one, gets the first task at once, which spares a round trip through
@@ -52,17 +54,19 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
         workflowIdReusePolicy,
       }),
     );
+    note(board.projectId);
+    return isStarted;
   }
 
   return {
     /** Starts a project that was just planned. For a project that runs or has run it does nothing. */
-    startPlanned: (board: Board): Promise<void> => start(board, 'REJECT_DUPLICATE'),
+    startPlanned: (board: Board): Promise<boolean> => start(board, 'REJECT_DUPLICATE'),
 
     /** Does the same for one of which only the id is known. */
-    start: async (projectId: string): Promise<void> => start(await load(projectId), 'REJECT_DUPLICATE'),
+    start: async (projectId: string): Promise<boolean> => start(await load(projectId), 'REJECT_DUPLICATE'),
 
     /** Starts a project that Temporal has lost again. It goes on from its record and recovers its phases. */
-    startAgain: async (projectId: string): Promise<void> => start(await load(projectId), 'ALLOW_DUPLICATE'),
+    startAgain: async (projectId: string): Promise<boolean> => start(await load(projectId), 'ALLOW_DUPLICATE'),
 
     /**
      * Prepares the start that goes with a command. The workflow of a completed project has closed, and an operator may
@@ -72,6 +76,7 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
     operation: async (projectId: string) =>
       new WithStartWorkflowOperation<typeof project>(PROJECT, {
         ...optionsOf(await load(projectId)),
+        workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       }),
   };

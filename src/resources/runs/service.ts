@@ -13,7 +13,7 @@ import type { Claim } from '../../platform/http/once-only.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { isWorkflowGone, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { createLostStarts, startOnce } from '../../platform/temporal/starting.ts';
+import { createLostStarts, createStartNotes, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { capsOfCaller } from '../cost/caps/model.ts';
 import type { RunContext, RunContextPage, RunRequest } from './contract.ts';
@@ -58,14 +58,19 @@ const ignore = (): void => {};
 export const createRunService = (deps: RunServiceDependencies) => {
   const { temporal, store, config, log, agentExists, contextReports } = deps;
 
-  /** Starts the workflow of an accepted run. Repeating it, for a run that runs or has run, does nothing. */
-  const start = (run: StartableRun): Promise<void> => startFrom(run, {}, 'REJECT_DUPLICATE');
+  const note = createStartNotes(store.noteStarted);
+
+  /**
+   * Starts the workflow of an accepted run. Repeating it, for a run that runs or has run, does nothing.
+   * @returns whether it started
+   */
+  const start = (run: StartableRun): Promise<boolean> => startFrom(run, {}, 'REJECT_DUPLICATE');
 
   async function startFrom(
     { id, workspaceId, customerId, agent }: StartableRun,
     from: Pick<AgentRunInput, 'turn'>,
     workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
-  ): Promise<void> {
+  ): Promise<boolean> {
     const input: AgentRunInput = {
       runId: id,
       customerId,
@@ -75,14 +80,13 @@ export const createRunService = (deps: RunServiceDependencies) => {
       split: areQueuesSplit(config),
       ...from,
     };
-    await startOnce(() =>
+    const isStarted = await startOnce(() =>
       temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
         workflowId: runWorkflowId(id),
         taskQueue: queueName(config, 'orchestration'),
         args: [input],
         // It starts on the worker of this process where there is one, which spares a round trip through the server.
         requestEagerStart: true,
-        workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy,
         typedSearchAttributes: searchAttributes({ workspaceId, agent }),
         staticSummary: agent ?? 'picks an agent',
@@ -90,6 +94,8 @@ export const createRunService = (deps: RunServiceDependencies) => {
         priority: priorityOf(customerId),
       }),
     );
+    note(id);
+    return isStarted;
   }
 
   /** Accepts a run, then starts it. One that cannot be started is withdrawn, so that a 502 has changed nothing. */
@@ -139,13 +145,12 @@ export const createRunService = (deps: RunServiceDependencies) => {
       take: store.takeUnstarted,
       load: store.loadUnstarted,
       start: (run) => withinDeadline(temporal, () => start(run)),
-      noteStarted: (started) => store.noteStarted(started.map(({ id }) => id)),
       what: 'run',
       log,
     }),
 
     /** A run that Temporal has lost goes on with its latest recorded turn, whose calls have no results yet. */
-    startAgain: (run: StartableRun & { turnCount: number }): Promise<void> =>
+    startAgain: (run: StartableRun & { turnCount: number }): Promise<boolean> =>
       startFrom(run, { turn: Math.max(run.turnCount, 1) }, 'ALLOW_DUPLICATE'),
 
     async create(caller: Caller, body: RunRequest, claim?: Claim) {

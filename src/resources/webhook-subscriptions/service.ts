@@ -19,6 +19,7 @@ import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
+import { workflowState } from '../../platform/temporal/workflow-state.ts';
 import type { DeliveryQuery, NewWebhook } from './contract.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { deliveryWorkflowId, isSubscribable, PREVIOUS_SECRET_TTL_MS } from './model.ts';
@@ -89,6 +90,8 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     ...store,
     log,
     start: (delivery) => startDelivery(temporal, settings, delivery),
+    hasEnded: async (delivery) =>
+      (await workflowState(temporal, deliveryWorkflowId(delivery.deliveryId, delivery.redelivery))) !== 'running',
   });
 
   /** @returns the secret that signs. @throws Error where no key opens it */
@@ -213,8 +216,8 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
 };
 
 /**
- * Starts a delivery's workflow; while it runs, repeating this changes nothing.
- * @returns false when that workflow has ended already
+ * Starts a delivery's workflow; repeating this changes nothing.
+ * @returns whether it started
  * @throws Problem runtime_unreachable
  */
 function startDelivery(
@@ -239,7 +242,6 @@ function startDelivery(
         ],
         // It starts on the worker of this process where there is one, which spares a round trip through the server.
         requestEagerStart: true,
-        workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         typedSearchAttributes: searchAttributes({ workspaceId }),
         staticSummary: eventType,

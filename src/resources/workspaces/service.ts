@@ -20,7 +20,7 @@ import type { Temporal } from '../../platform/temporal/client.ts';
 import { namedIfUnreachable, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createRounds } from '../../platform/temporal/rounds.ts';
-import { createLostStarts, START_AGAIN_MS, startOnce } from '../../platform/temporal/starting.ts';
+import { createLostStarts, createStartNotes, START_AGAIN_MS, startOnce } from '../../platform/temporal/starting.ts';
 import { queueName } from '../../platform/temporal/task-queues.ts';
 import { setWorkspaceState, WorkspaceState, type NewWorkspace, type WorkspaceReply } from './contract.ts';
 import { destroyWorkflowId, isHosted, masked, provisionWorkflowId, type WorkspaceRef } from './model.ts';
@@ -83,19 +83,20 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
         timeoutMs: settings.PROVISIONING_TIMEOUT,
       },
     ] as [WorkspaceInput],
-    workflowIdConflictPolicy: 'USE_EXISTING' as const,
     typedSearchAttributes: searchAttributes({ workspaceId: identityWorkspaceId }),
     staticSummary: identityWorkspaceId,
     staticDetails: `Workspace \`${identityWorkspaceId}\`, generation ${ref.generation}`,
     priority: priorityOf(customerId),
   });
 
+  const note = createStartNotes(store.noteStarted);
+
   /**
-   * Starts the provisioning of what was accepted. Repeating it while that runs does nothing.
-   * @returns false when it has ended already
+   * Starts the provisioning of what was accepted. Repeating it does nothing.
+   * @returns whether it started
    */
-  const startProvisioning = (row: WorkspaceRow): Promise<boolean> =>
-    startOnce(() =>
+  async function startProvisioning(row: WorkspaceRow): Promise<boolean> {
+    const isStarted = await startOnce(() =>
       withinDeadline(temporal, () =>
         workflow.start<typeof provisionWorkspace>(PROVISION_WORKSPACE, {
           ...startOptions(row, { customerId: row.customerId, generation: row.generation }),
@@ -104,6 +105,9 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
         }),
       ),
     );
+    note(row);
+    return isStarted;
+  }
 
   const startOrLeave = (row: WorkspaceRow): Promise<unknown> =>
     startProvisioning(row).catch((err: unknown) =>
@@ -266,6 +270,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
         workflow.start<typeof destroyWorkspace>(DESTROY_WORKSPACE, {
           ...startOptions(row, ref),
           workflowId: executionId(destroyWorkflowId(ref)),
+          workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         }),
       ).catch(async (error: unknown) => {
@@ -288,9 +293,10 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       take: () => store.takeDue('pending', START_AGAIN_MS),
       load,
       async start({ row }) {
-        if (!(await startProvisioning(row))) await recordLost(row);
+        const isStarted = await startProvisioning(row);
+        if (!isStarted && (await hasClosed(row))) await recordLost(row);
+        return isStarted;
       },
-      noteStarted: (started) => store.noteStarted(started.map(({ row }) => row)),
       what: 'workspace',
       log,
     }),

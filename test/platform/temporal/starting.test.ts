@@ -13,6 +13,7 @@ test('starts what was recorded so many at once', async () => {
     takeDue: async () => ({ ids: [], last: undefined }),
     noteStarted: async () => {},
     recordExhausted: async () => {},
+    hasEnded: async () => false,
     async start({ deliveryId }) {
       most = Math.max(most, ++underWay);
       await new Promise(setImmediate);
