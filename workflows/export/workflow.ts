@@ -2,7 +2,13 @@
  * Makes one archive of a workspace. A try that is broken off begins anew, from another snapshot: half of one and half of the
  * other would be the workspace at no moment.
  */
-import { ApplicationFailure, CancellationScope, proxyActivities, TimeoutFailure } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  proxyActivities,
+  setCurrentDetails,
+  TimeoutFailure,
+} from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import { EXPORT_FAILURES, type ExportFailure } from '../../src/resources/exports/model.ts';
 import { records } from '../shared/activities.ts';
@@ -16,10 +22,14 @@ const { packExport, dropExport } = proxyActivities<Activities>({
 
 export async function exportWorkspace(ref: ExportInput): Promise<void> {
   try {
+    setCurrentDetails('Packs the archive. Pending activities say how often, and why again.');
     await packExport(ref);
+    setCurrentDetails('Ended: **ready**.');
   } catch (error) {
+    const code = codeOf(error);
+    setCurrentDetails(`Ended: **failed** (${code}).`);
     await CancellationScope.nonCancellable(async () => {
-      await records.recordExportFailed({ ...ref, code: codeOf(error) });
+      await records.recordExportFailed({ ...ref, code });
       await dropExport(ref);
     });
     throw error;

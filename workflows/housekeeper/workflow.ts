@@ -109,7 +109,7 @@ export async function housekeeper(input: HousekeeperInput): Promise<void> {
     for (const duty of due) if (!underWay.has(duty)) begin(duty);
     const [since, now] = [rhythm, Date.now()];
     const waitMs = Math.min(...duties.map(([duty]) => dueInMs[duty] ?? 0));
-    const isInTime = !(await condition(() => rhythm !== since, waitMs));
+    const isInTime = !(await condition(() => rhythm !== since, waitMs, { summary: 'next round' }));
     // More time than that has passed where no worker was there.
     const passedMs = Math.max(Date.now() - now, isInTime ? waitMs : 0);
     for (const [duty] of duties) dueInMs[duty] = (dueInMs[duty] ?? 0) - passedMs;

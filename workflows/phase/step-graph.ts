@@ -5,13 +5,16 @@
 import { itemAt } from '../../src/platform/core/present.ts';
 import { isDone, type StepRef, type TaskStatus } from '../../src/resources/projects/model.ts';
 
-export function createStepGraph() {
+/** @param changed is told of every change of a step */
+export function createStepGraph(changed: () => void) {
   let steps: StepRef[] = [];
   const inFlight = new Set<string>();
   const find = (subtaskId: string): StepRef | undefined => steps.find((step) => step.subtaskId === subtaskId);
   const set = (subtaskId: string, status: TaskStatus): void => {
     const step = find(subtaskId);
-    if (step) step.status = status;
+    if (!step) return;
+    step.status = status;
+    changed();
   };
 
   const hasFailed = (): boolean => steps.some(({ status }) => status === 'failed');
@@ -25,6 +28,7 @@ export function createStepGraph() {
     hasFailed,
     load(recorded: readonly StepRef[]): void {
       steps = recorded.map((step) => ({ ...step }));
+      changed();
     },
 
     /**
@@ -34,6 +38,7 @@ export function createStepGraph() {
     adopt(recorded: readonly StepRef[], asking?: string): void {
       const isUnderWay = (subtaskId: string) => inFlight.has(subtaskId) && subtaskId !== asking;
       steps = recorded.map((step) => ({ ...((isUnderWay(step.subtaskId) && find(step.subtaskId)) || step) }));
+      changed();
     },
 
     /** Nothing new starts beside a step that has failed, because its project is paused. */
@@ -81,21 +86,20 @@ export function createStepGraph() {
         });
       }
       for (const position of reached) if (steps[position]) steps[position].status = 'pending';
+      changed();
     },
 
     /** Marks every step that has not begun as skipped. */
     skipRest(): void {
       for (const step of steps) if (step.status === 'pending') step.status = 'skipped';
+      changed();
     },
 
     render: (): string =>
       [
         '| Step | Kind | Status |',
         '| --- | --- | --- |',
-        ...steps.map(({ subtaskId, slug, kind, status }) => {
-          const shown = inFlight.has(subtaskId) && status === 'pending' ? 'under way' : status;
-          return `| ${slug} | ${kind} | ${shown} |`;
-        }),
+        ...steps.map(({ slug, kind, status }) => `| ${slug} | ${kind} | ${status} |`),
       ].join('\n'),
   };
 }

@@ -6,6 +6,7 @@ import {
   ChildWorkflowFailure,
   executeChild,
   isCancellation,
+  sleep,
   ParentClosePolicy,
   TimeoutFailure,
 } from '@temporalio/workflow';
@@ -42,9 +43,9 @@ export async function runAgent(
 ): Promise<AttemptFault | undefined> {
   const { customerId, workspaceId, limits, split } = input;
   const args: [AgentRunInput] = [{ runId, customerId, workspaceId, agent, limits, split }];
-  const scope = new CancellationScope({ cancellable: true, ...(timeoutMs !== null && { timeout: timeoutMs }) });
+  const scope = new CancellationScope();
   try {
-    await scope.run(() =>
+    await within(scope, { timeoutMs, summary: `time limit of ${stepSlug}` }, () =>
       executeChild(agentRun, {
         workflowId: runWorkflowId(runId),
         args,
@@ -69,6 +70,32 @@ export async function runAgent(
       : { kind: 'crash', message: `its run ended without an outcome: ${error.cause?.name ?? 'unknown cause'}` };
   }
 }
+
+/**
+ * Works in a scope that is cancelled after this time. A scope's own `timeout` does the same, turn by turn, with a timer
+ * that has no summary.
+ */
+const within = <T>(
+  scope: CancellationScope,
+  { timeoutMs, summary }: { timeoutMs: number | null; summary: string },
+  work: () => Promise<T>,
+): Promise<T> =>
+  scope.run(() => {
+    if (timeoutMs === null) return work();
+    const limit = new CancellationScope();
+    limit
+      .run(() => sleep(timeoutMs, { summary }))
+      .then(
+        () => scope.cancel(),
+        () => {},
+      );
+    const result = work();
+    const stop = (): void => {
+      if (!limit.consideredCancelled) limit.cancel();
+    };
+    result.then(stop, stop);
+    return result;
+  });
 
 /** @returns how it went wrong; what it made is in the record */
 export async function runAction(

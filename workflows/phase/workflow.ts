@@ -10,7 +10,6 @@ import {
   continueAsNew,
   isCancellation,
   patched,
-  setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -19,6 +18,7 @@ import {
   ENACT_ACTION,
   type AttemptFault,
   type GateDecision,
+  type PauseReason,
   type PhaseChange,
   type PhaseEnding,
   type StepRef,
@@ -26,6 +26,7 @@ import {
 } from '../../src/resources/projects/model.ts';
 import { recordsInTurn } from '../shared/activities.ts';
 import { createBrake } from '../shared/brake.ts';
+import { createPhaseDetails } from './details.ts';
 import {
   detachSignal,
   discardSignal,
@@ -45,14 +46,13 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const { projectId, taskId, slug, iteration } = input;
   const ref = { projectId, taskId, iteration };
   const records = recordsInTurn();
-  const graph = createStepGraph();
+  const graph = createStepGraph(() => details.show());
+  const details = createPhaseDetails(input, graph.render);
   const granted = new Set(input.granted ? [input.granted] : []);
   const answers = new Map<string, GateDecision>();
   /** These gates were open when the work before them was sent back. */
   const recalled = new Set<string>();
   const atGate = new Set<string>();
-  /** Who decides at them, and when. */
-  const notes = new Map<string, string>();
   /** What the record says of open gates whose answer has not arrived here. */
   const recorded = new Map<string, TaskStatus>();
   const changes: PhaseChange[] = [];
@@ -88,7 +88,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
    * Asks again each time the project goes on, for as long as the answer is that it is paused.
    * @returns undefined when another step failed in the meantime: nothing starts beside it
    */
-  async function unlessPaused<Answer extends { kind: string }>(
+  async function unlessPaused<Answer extends { kind: string; reason?: PauseReason }>(
+    who: { key: string; slug: string },
     ask: () => Promise<Answer>,
     isGranted: () => boolean,
   ): Promise<Exclude<Answer, { kind: 'paused' }> | undefined> {
@@ -96,8 +97,9 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       const before = resumes;
       const answer = await ask();
       if (answer.kind !== 'paused') return answer as Exclude<Answer, { kind: 'paused' }>;
-      setCurrentDetails(`The project is paused.\n\n${graph.render()}`);
+      details.paused(who.key, who, answer.reason);
       await condition(() => resumes > before || isGranted() || graph.hasFailed());
+      details.goOn(who.key);
       if (graph.hasFailed()) return undefined;
     }
   }
@@ -116,8 +118,6 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     }
   }
 
-  const show = (): void => setCurrentDetails([graph.render(), ...notes.values()].join('\n\n'));
-
   const nextKey = (): string => `${workflowInfo().runId}:${++keysMade}`;
 
   /** @param early set where the step began in the transaction that ended what it waited for */
@@ -128,6 +128,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       .catch((error: unknown) => void (broken ??= error))
       .finally(() => {
         graph.inFlight.delete(step.subtaskId);
+        details.goOn(step.subtaskId);
         endings++;
       });
   }
@@ -142,6 +143,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     const begun =
       early ??
       (await unlessPaused(
+        { key: subtaskId, slug: step.slug },
         () => {
           isGranted = granted.delete(subtaskId);
           return records.beginAttempt({ ...ref, subtaskId, key, granted: isGranted });
@@ -159,6 +161,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         await readRecord(subtaskId);
         if (isGranted) await tellStepEnded(subtaskId);
         // It is asked again when something has ended, or after a while: what it waits for may be before its phase.
+        details.early(step);
         return graph.couldStart(subtaskId)
           ? brake.hold(() => over !== undefined || isBehind || endings > endingsBefore)
           : brake.release();
@@ -175,9 +178,11 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         if (isGranted) await tellStepEnded(subtaskId);
         return atTheGate(step, begun);
       case 'agent':
+        details.atWork(step, begun);
         await settle(step, begun.attemptId, await runAgent(input, step, begun));
         break;
       case 'action':
+        details.atWork(step, begun);
         await settle(step, begun.attemptId, await act({ ...ref, subtaskId, attemptId: begun.attemptId }, begun));
         break;
       default:
@@ -229,23 +234,24 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const act = (work: ActionRef, begun: Begun<'action'>): Promise<AttemptFault | undefined> =>
     begun.action === ENACT_ACTION ? enact(work) : runAction(work, begun, input.split);
 
-  async function atTheGate(step: StepRef, { gateKind, waitMs, moments, note }: Begun<'gate'>): Promise<void> {
+  async function atTheGate(step: StepRef, begun: Begun<'gate'>): Promise<void> {
+    const { gateKind, waitMs, moments } = begun;
     const { subtaskId } = step;
     atGate.add(subtaskId);
-    await tell(subtaskId, `gate \`${step.slug}\` (${gateKind}, subtask \`${subtaskId}\`)`);
+    await tell(subtaskId, details.atGate(step, begun));
     const isOver = () => answers.has(subtaskId) || recalled.has(subtaskId) || recorded.has(subtaskId);
-    if (note) notes.set(subtaskId, `\`${step.slug}\`: ${note}`);
-    if (note) show();
     const gate = { projectId, subtaskId, name: step.slug, records, isOver };
     // Asked of the history too: workers of an earlier release wait for the answer alone, whatever they are told.
     const decided = moments && patched('gate-moments') ? await passMoments(moments, gate) : undefined;
     if (decided) answers.set(subtaskId, decided);
-    const inTime = waitMs === null ? condition(isOver).then(() => true) : condition(isOver, waitMs);
+    const inTime =
+      waitMs === null
+        ? condition(isOver).then(() => true)
+        : condition(isOver, waitMs, { summary: `${step.slug}: ${gateKind} gate` });
     const isTimesAnswer =
       decided !== undefined || (!(await inTime) && (await answerForTime({ ...gate, gateKind }, answers)));
     await condition(isOver);
     atGate.delete(subtaskId);
-    notes.delete(subtaskId);
     const inRecord = recorded.get(subtaskId);
     recorded.delete(subtaskId);
     // An answer that came before the gate was called back no longer counts.
@@ -277,6 +283,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
 
   async function runSteps(): Promise<PhaseResult> {
     const opened = await unlessPaused(
+      { key: slug, slug },
       () => records.openPhase({ ...ref, granted: [...granted][0] ?? null, key: nextKey() }),
       () => granted.size > 0,
     );
@@ -297,7 +304,6 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       }
       if (isBehind) await readRecord();
       for (const step of graph.ready()) start(step);
-      show();
       const isIdle = () => graph.inFlight.size === 0;
       const hasNews = () => over !== undefined || broken !== undefined || isBehind;
       await condition(() => hasNews() || isIdle() || graph.ready().length > 0);
@@ -332,8 +338,10 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     if (isCancellation(error)) {
       await CancellationScope.nonCancellable(() => condition(() => graph.inFlight.size === 0));
     }
+    details.broken(error);
     throw error;
   });
+  details.ended(result.status);
   if (isDetached) await tellEnd(result);
   if (result.status === 'failed') throw failureOf(result);
   return result;

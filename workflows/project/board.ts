@@ -167,17 +167,19 @@ export function createBoard(
      *   phase, and what is waited for after them
      */
     render({ status, costUsd }: { status: ProjectStatus; costUsd: string }): string {
-      const waiting = [...waits].flatMap(([slug, gates]) =>
+      // What a command has changed since, such as an abandonment, nobody waits for.
+      const open = [...waits].filter(([slug]) => !overtaken.has(slug));
+      const waiting = open.flatMap(([slug, gates]) =>
         [...gates.values()].map((what) => `- \`${slug}\` waits for ${what}`),
       );
       return [
         `| **${status}** | $${Number(costUsd).toFixed(4)} | start |`,
         '| --- | --- | --- |',
-        ...phases.map(({ slug, status, iteration }) => `| ${MARKS[status]} ${slug} | ${status} | ${iteration || ''} |`),
+        ...phases.map(({ slug, status: believed, iteration }) => {
+          const status = overtaken.get(slug) ?? believed;
+          return `| ${MARKS[status]} ${slug} | ${status} | ${iteration || ''} |`;
+        }),
         ...(waiting.length > 0 ? ['', ...waiting] : []),
-        // The page cuts off the end of what it shows.
-        '',
-        '---',
       ].join('\n');
     },
   };

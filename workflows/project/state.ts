@@ -8,6 +8,7 @@ import type { ProblemCode } from '../../src/platform/core/problem.ts';
 import type { PhaseChange, ProjectStatus } from '../../src/resources/projects/model.ts';
 import { resumedSignal } from '../phase/messages.ts';
 import { recordsInTurn } from '../shared/activities.ts';
+import { createDetails } from '../shared/details.ts';
 import { createBoard } from './board.ts';
 import { faultOf, type CommandField } from './commands.ts';
 import type { Command, ProjectInput } from './messages.ts';
@@ -23,6 +24,8 @@ export function createState(input: ProjectInput) {
     answersFirst: input.answersFirst,
   });
   const records = recordsInTurn();
+  const details = createDetails(() => board.render(state));
+  const pausedAnswers = [`\`aos project resume ${input.projectId}\``, `\`aos inbox --project ${input.projectId}\``];
 
   const state = {
     input,
@@ -42,9 +45,18 @@ export function createState(input: ProjectInput) {
     /** Says that a phase could not begin by the record, which the board is to agree with before another one starts. */
     isBehind: false,
 
+    /** Tells an operator how the project stands. */
+    show(): void {
+      if (state.status === 'paused')
+        details.waitFor('paused', { what: 'the project is paused', answers: pausedAnswers });
+      else details.goOn('paused');
+      details.show();
+    },
+
     /** Makes the main loop look at what there is. */
     wake(): void {
       state.hasNews = true;
+      state.show();
     },
 
     /** Takes over what an activity has recorded. */
@@ -82,6 +94,7 @@ export function createState(input: ProjectInput) {
       const told = await asking;
       state.isUncertain = state.turns !== before;
       if (!state.isUncertain) state.status = told.status;
+      state.show();
       return told;
     },
 

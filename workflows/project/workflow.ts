@@ -7,7 +7,7 @@
  *
  * Phases outlive one run of this workflow: it continues as new with them under way, and they report by signal.
  */
-import { condition, continueAsNew, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { detachSignal } from '../phase/messages.ts';
 import { handleCommands } from './handle-commands.ts';
 import { answerWaiters, handleGates } from './handle-gates.ts';
@@ -33,16 +33,17 @@ export async function project(input: ProjectInput): Promise<void> {
   // Somebody ended another run of this workflow while these phases were under way.
   await phases.recoverOrphans();
   // The workflow was started to carry out a command, which is on its way.
-  if (state.status === 'completed') await condition(() => state.updates > 0, FOR_ITS_COMMAND);
+  if (state.status === 'completed')
+    await condition(() => state.updates > 0, FOR_ITS_COMMAND, { summary: 'command that started it' });
 
   for (;;) {
     state.hasNews = false;
     await goAsFarAsPossible(state, phases);
-    setCurrentDetails(state.board.render({ status: state.status, costUsd: state.costUsd }));
+    state.show();
     if (hasEnded(state)) {
       if (state.status === 'abandoned') await phases.endAll();
       await condition(state.isSettled);
-      if (hasEnded(state)) return;
+      if (hasEnded(state)) return state.show();
       continue;
     }
     if (isFull(state)) await continueElsewhere(state);

@@ -13,7 +13,6 @@ import {
   isCancellation,
   ParentClosePolicy,
   patched,
-  setCurrentDetails,
   setHandler,
   setWorkflowOptions,
   startChild,
@@ -31,6 +30,7 @@ import {
 } from '../../src/resources/runs/model.ts';
 import { activitiesOf, afterAttempts, MODEL_CALL, records, TOOL_CALL } from '../shared/activities.ts';
 import { untilThereIsASlot } from '../shared/patience.ts';
+import { createRunDetails, type RunDetails } from './details.ts';
 import { goAheadSignal, submittedSignal, type AgentRunInput } from './messages.ts';
 
 /**
@@ -58,11 +58,18 @@ export async function agentRun(input: AgentRunInput): Promise<void> {
     submitted.add(pageId);
   });
 
-  const end = await takeTurns(input, {
-    turn: (timeoutMs) => condition(() => mayGo, timeoutMs).then(() => (mayGo = false)),
-    submission: (pageId, timeoutMs) => condition(() => submitted.has(pageId), timeoutMs),
-    lostEffect: (call, timeoutMs) => condition(() => submitted.has(call), timeoutMs).then(() => submitted.delete(call)),
+  const details = createRunDetails(input.runId);
+  const end = await takeTurns(input, details, {
+    turn: (timeoutMs) =>
+      condition(() => mayGo, timeoutMs, { summary: 'looks whether it is its turn' }).then(() => (mayGo = false)),
+    submission: (pageId, timeoutMs) =>
+      condition(() => submitted.has(pageId), timeoutMs, { summary: 'time limit of an answer' }),
+    lostEffect: (call, timeoutMs) =>
+      condition(() => submitted.has(call), timeoutMs, { summary: 'looks whether it is answered' }).then(() =>
+        submitted.delete(call),
+      ),
   });
+  details.ended(end);
   if (end.status === 'failed') {
     const { code, message } = end.error ?? { code: 'internal_error', message: 'the run failed' };
     throw ApplicationFailure.nonRetryable(message, code);
@@ -81,6 +88,12 @@ interface End {
   error?: RunError;
 }
 
+/** How a run waits, and tells of it. */
+interface Waiting {
+  details: RunDetails;
+  until: Until;
+}
+
 /** A run waits for these in the world. */
 interface Until {
   /** Its turn in the conversation comes. */
@@ -90,7 +103,7 @@ interface Until {
   lostEffect(call: string, timeoutMs: number): Promise<unknown>;
 }
 
-async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
+async function takeTurns(input: AgentRunInput, details: RunDetails, until: Until): Promise<End> {
   const { earlier: _, ...withoutEarlier } = input;
   const { runId, limits } = input;
   const { models } = activitiesOf(input.split);
@@ -98,6 +111,7 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
   try {
     for (let turn = firstTurn, looks = 0, earlier = input.earlier; ;) {
       const options = { summary: `turn ${turn}`, ...afterAttempts(MODEL_CALL, earlier?.made ?? 0) };
+      details.asksModel(turn);
       const outcome = await models.takeTurn.executeWithOptions(options, [
         { runId, turn, limits, ...(earlier && { earlier }) },
       ]);
@@ -105,12 +119,11 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
         case 'ended':
           return outcome;
         case 'waiting':
+          details.waitsForTurn(outcome.behind);
           if (outcome.behind === null) {
             ({ earlier } = outcome);
-            setCurrentDetails('Waits for a slot: its workspace has its share of those of the worker.');
             await until.turn(outcome.lookMs);
           } else {
-            setCurrentDetails(`Waits for run \`${outcome.behind}\`, which goes first in the conversation.`);
             await until.turn(lookAfterMs(looks));
           }
           looks++;
@@ -121,8 +134,8 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
           }
           break;
         case 'tools':
-          setCurrentDetails(`Turn ${turn}: ${outcome.calls.map(({ tool }) => `\`${tool}\``).join(', ')}`);
-          await Promise.all(outcome.calls.map((call) => callTool(input, call, until)));
+          details.callsTools(turn, outcome.calls);
+          await Promise.all(outcome.calls.map((call) => callTool(input, call, { details, until })));
           turn++;
           earlier = undefined;
           if (
@@ -134,6 +147,7 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
       }
     }
   } catch (error) {
+    details.broken(error);
     if (isCancellation(error)) {
       const { status } = await CancellationScope.nonCancellable(() => records.endRun({ runId, status: 'cancelled' }));
       // An end that was recorded before the cancellation came stands.
@@ -153,10 +167,10 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
 async function callTool(
   input: AgentRunInput,
   { callId, tool, effect, dispatch }: RequestedToolCall,
-  until: Until,
+  { details, until }: Waiting,
 ): Promise<void> {
   const { runId } = input;
-  if (dispatch === 'child_run') return spawnRun(input, callId);
+  if (dispatch === 'child_run') return spawnRun(input, callId, details);
   const { tools, irreversible } = activitiesOf(input.split);
   try {
     const { callTool } = effect === 'irreversible' ? irreversible : tools;
@@ -165,10 +179,11 @@ async function callTool(
         { runId, callId, mayWait: true },
       ]),
     );
-    if (wait && 'isLost' in wait) return await untilFoundOut(runId, { callId, tool }, until);
+    if (wait && 'isLost' in wait) return await untilFoundOut(runId, { callId, tool }, { details, until });
     if (wait) {
-      setCurrentDetails(`\`${tool}\` waits for a person.`);
+      details.waitsForPerson({ callId, tool });
       await until.submission(wait.pageId, wait.timeoutMs);
+      details.goOn(callId);
       await records.recordSubmission({ runId, callId, pageId: wait.pageId });
     }
   } catch (error) {
@@ -178,24 +193,29 @@ async function callTool(
     // Neither a timeout nor a stopping worker nor a broken connection tells how far an effect had come.
     const isOutcomeUnknown = effect === 'irreversible';
     const lost = await records.recordToolFailure({ runId, callId, message, isOutcomeUnknown });
-    if (lost) await untilFoundOut(runId, { callId, tool }, until);
+    if (lost) await untilFoundOut(runId, { callId, tool }, { details, until });
   }
 }
 
 /** Waits for whoever finds out whether a call took effect, for as long as it takes. */
 async function untilFoundOut(
   runId: string,
-  { callId, tool }: Pick<RequestedToolCall, 'callId' | 'tool'>,
-  until: Until,
+  call: Pick<RequestedToolCall, 'callId' | 'tool'>,
+  { details, until }: Waiting,
 ): Promise<void> {
-  setCurrentDetails(`A person is asked whether \`${tool}\` took effect.`);
+  const { callId } = call;
+  details.asksWhatHappened(call);
   for (let looks = 0; ; looks++) {
     await until.lostEffect(lostEffectOf(runId, callId), Math.min(FIRST_LOOK_MS * 2 ** looks, LAST_LOOK_AT_CALL_MS));
-    if (await records.isToolCallOver({ runId, callId })) return;
+    if (await records.isToolCallOver({ runId, callId })) return details.goOn(callId);
   }
 }
 
-async function spawnRun({ earlier: _, ...withoutEarlier }: AgentRunInput, callId: string): Promise<void> {
+async function spawnRun(
+  { earlier: _, ...withoutEarlier }: AgentRunInput,
+  callId: string,
+  details: RunDetails,
+): Promise<void> {
   const { runId } = withoutEarlier;
   const child = await records.acceptChildRun({ runId, callId });
   if (!child) return; // The call was refused, and the model was told why.
@@ -206,10 +226,12 @@ async function spawnRun({ earlier: _, ...withoutEarlier }: AgentRunInput, callId
     staticSummary: child.agent,
   };
   if (child.wait) {
+    details.waitsForRun(callId, child.runId);
     // A failed child is a result too: how it ended is read from its record.
     await executeChild(agentRun, options).catch((error: unknown) => {
       if (isCancellation(error) && CancellationScope.current().consideredCancelled) throw error;
     });
+    details.goOn(callId);
   } else {
     await startChild(agentRun, { ...options, parentClosePolicy: ParentClosePolicy.ABANDON });
   }

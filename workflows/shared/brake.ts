@@ -15,7 +15,10 @@ export function createBrake(): Brake {
   let turns = 0;
   return {
     async hold(hasNews) {
-      if (turns++ > 0) await condition(hasNews, Math.min(FIRST_MS * 2 ** (turns - 2), LONGEST_MS));
+      if (turns++ > 0)
+        await condition(hasNews, Math.min(FIRST_MS * 2 ** (turns - 2), LONGEST_MS), {
+          summary: 'asks the record again',
+        });
     },
     release: () => void (turns = 0),
   };

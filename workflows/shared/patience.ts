@@ -3,6 +3,7 @@
  * is no attempt.
  */
 import { sleep } from '@temporalio/workflow';
+import { createDetails } from './details.ts';
 import type { SlotWait } from '../../src/platform/temporal/activity-slots.ts';
 import type { Later } from '../../src/resources/receivers/model.ts';
 
@@ -18,12 +19,30 @@ export async function untilThereIsAPlace(
   made: number,
   attempts: (made: number) => Promise<Later | undefined | void>,
 ): Promise<number | undefined> {
+  let doing = 'Sends. Pending activities say how often, and why again.';
+  const details = createDetails(() => doing);
+  const end = (how: string): void => {
+    doing = how;
+    details.end();
+  };
+  details.show();
   for (let waits = 0; waits < MAX_WAITS; waits++) {
-    const later = await attempts(made);
-    if (!later) return undefined;
+    let later: Later | undefined | void;
+    try {
+      later = await attempts(made);
+    } catch (error) {
+      end('Ended: given up. The failure of the workflow says why.');
+      throw error;
+    }
+    if (!later) {
+      end('Ended: sent, or no longer wanted.');
+      return undefined;
+    }
     made += later.made;
-    await sleep(later.waitMs);
+    details.waitFor('slot', { what: 'the delivery waits for a slot at its host' });
+    await sleep(later.waitMs, { summary: 'slot at its host' });
   }
+  end('Continued as new.');
   return made;
 }
 
@@ -41,7 +60,9 @@ export async function untilThereIsASlot<Outcome extends object | undefined | voi
     const outcome = await attempts(made);
     if (!isSlotWait(outcome)) return outcome;
     made += outcome.made;
-    await sleep(Math.max(outcome.slotWaitMs, Math.min(outcome.slotWaitMs * 2 ** waits, LONGEST_SLOT_WAIT_MS)));
+    await sleep(Math.max(outcome.slotWaitMs, Math.min(outcome.slotWaitMs * 2 ** waits, LONGEST_SLOT_WAIT_MS)), {
+      summary: 'slot of its workspace',
+    });
   }
 }
 

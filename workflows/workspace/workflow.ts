@@ -40,8 +40,10 @@ export async function provisionWorkspace(input: WorkspaceInput): Promise<void> {
     setCurrentDetails(board(resources, resources.length, 'Waits for the runtime after'));
     const runtimeBaseUrl = await reachRuntime.executeWithOptions({ summary: 'runtime' }, [ref]);
     await records.recordWorkspaceReady({ ...ref, runtimeBaseUrl });
+    setCurrentDetails(board(resources, resources.length, 'Ended: **ready**, with'));
   } catch (error) {
     const cause = causeOf(error);
+    setCurrentDetails(`Ended: **failed** (${cause.code}).`);
     await CancellationScope.nonCancellable(() => records.recordProvisioningFailed({ ...ref, ...cause }));
     throw error;
   }
@@ -64,8 +66,10 @@ export async function destroyWorkspace(input: WorkspaceInput): Promise<void> {
     setCurrentDetails('Removes the files.');
     await steps.removeFiles.executeWithOptions({ summary: 'files' }, [ref]);
     await records.archiveWorkspace(ref);
+    setCurrentDetails('Ended: **archived**.');
   } catch (error) {
     const cause = causeOf(error);
+    setCurrentDetails(`Ended: **failed** (${cause.code}).`);
     await CancellationScope.nonCancellable(() => records.recordDestroyFailed({ ...ref, ...cause }));
     throw error;
   }

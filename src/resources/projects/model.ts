@@ -220,8 +220,8 @@ export interface PhaseRef {
 
 export type PhaseOpening =
   | { kind: 'opened'; steps: StepRef[] }
-  /** The project is paused. The workflow asks again when it is told to go on. */
-  | { kind: 'paused' }
+  /** The project is paused. The workflow asks again when it is told to go on. Earlier releases recorded no reason. */
+  | { kind: 'paused'; reason?: PauseReason }
   /** A phase before it is to be done first, so this start ends; the project starts it anew then. */
   | { kind: 'not_yet' }
   /** Another start of this phase, or the end of its project, has replaced this one. */
@@ -250,6 +250,8 @@ export type AttemptBeginning =
       moments?: GateMoment[];
       /** Says who decides, and when, to whoever looks at the workflow. */
       note?: string;
+      /** When the gate opened, in ISO 8601, to whoever looks at the workflow. */
+      since?: string;
     }
   /**
    * A gate that passed while it opened, because the project that it waits for is complete or its time is in the past.
@@ -257,7 +259,7 @@ export type AttemptBeginning =
   | { kind: 'gate_passed' }
   /** The gate's configuration cannot be used, so the project was paused. */
   | { kind: 'misconfigured' }
-  | { kind: 'paused' }
+  | { kind: 'paused'; reason?: PauseReason }
   /** By the record it cannot begin now: what it needs was sent back, or it is done already. The workflow reads the record. */
   | { kind: 'not_yet' }
   /** Phases before its own are to be done first, so this start of its phase is over, as in `PhaseOpening`. */

@@ -38,13 +38,13 @@ const ENDING = 'what is under way is being cancelled, which takes as long as the
 /** By file: each call with which a workflow waits for something other than an activity, and what shows it. */
 export const PLACES: Record<string, Record<string, Shown>> = {
   'housekeeper/workflow.ts': {
-    'condition(() => rhythm !== since, waitMs)': ['rounds'],
+    "condition(() => rhythm !== since, waitMs, { summary: 'next round' })": ['rounds'],
     'condition(() => underWay.size === 0 && isTidy && allHandlersFinished())': ENDING_A_ROUND,
   },
   'run/workflow.ts': {
-    'condition(() => mayGo, timeoutMs)': ['conversation'],
-    'condition(() => submitted.has(pageId), timeoutMs)': ['question', 'step'],
-    'condition(() => submitted.has(call), timeoutMs)': ['lostEffect'],
+    "condition(() => mayGo, timeoutMs, { summary: 'looks whether it is its turn' })": ['conversation'],
+    "condition(() => submitted.has(pageId), timeoutMs, { summary: 'time limit of an answer' })": ['question', 'step'],
+    "condition(() => submitted.has(call), timeoutMs, { summary: 'looks whether it is answered' })": ['lostEffect'],
     'executeChild(agentRun, options)': ['question'],
   },
   'phase/gate-moments.ts': {
@@ -52,11 +52,12 @@ export const PLACES: Record<string, Record<string, Shown>> = {
   },
   'phase/step-work.ts': {
     'executeChild(agentRun, {': ['step', 'runStep'],
+    'sleep(timeoutMs, { summary })': 'beside the run of a step, which ends with it or sooner',
   },
   'phase/workflow.ts': {
     'condition(() => resumes > before || isGranted() || graph.hasFailed())': ['pause', 'runStep'],
     'condition(isOver)': ALL_GATES,
-    'condition(isOver, waitMs)': ALL_GATES,
+    'condition(isOver, waitMs, { summary: `${step.slug}: ${gateKind} gate` })': ALL_GATES,
     'condition(() => hasNews() || isIdle() || graph.ready().length > 0)': ALL_GATES,
     'condition(isIdle)': ENDING,
     'condition(() => graph.inFlight.size === 0)': ENDING,
@@ -70,16 +71,17 @@ export const PLACES: Record<string, Record<string, Shown>> = {
     'condition(() => board.inFlight.get(slug) !== iteration)': IN_PASSING,
     'condition(isSettled)': IN_PASSING,
     'condition(state.isSettled)': IN_PASSING,
-    'condition(() => state.updates > 0, FOR_ITS_COMMAND)': 'for half a minute, and ends where it was for nothing',
+    "condition(() => state.updates > 0, FOR_ITS_COMMAND, { summary: 'command that started it' })":
+      'for half a minute, and ends where it was for nothing',
     'condition(() => state.hasNews || isFull(state))': ALL_GATES,
   },
   'shared/brake.ts': {
-    'condition(hasNews, Math.min(FIRST_MS * 2 ** (turns - 2), LONGEST_MS))':
+    'condition(hasNews, Math.min(FIRST_MS * 2 ** (turns - 2), LONGEST_MS), {':
       'until what is waited for has come, five minutes at a time: nothing in the record waits for this workflow',
   },
   'shared/patience.ts': {
-    'sleep(later.waitMs)': ['place'],
-    'sleep(Math.max(outcome.slotWaitMs, Math.min(outcome.slotWaitMs * 2 ** waits, LONGEST_SLOT_WAIT_MS)))':
+    "sleep(later.waitMs, { summary: 'slot at its host' })": ['place'],
+    'sleep(Math.max(outcome.slotWaitMs, Math.min(outcome.slotWaitMs * 2 ** waits, LONGEST_SLOT_WAIT_MS)), {':
       'until calls of its workspace end, each of which has a time limit; slots-of-workspaces.test.ts has such waits',
   },
 };

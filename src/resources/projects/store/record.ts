@@ -22,6 +22,10 @@ export interface LockedProject {
   startedBy: string | null;
 }
 
+/** Tells a workflow that asks for leave to go on that its project is paused. */
+export const pausedAnswer = ({ pauseReason }: Pick<LockedProject, 'pauseReason'>) =>
+  ({ kind: 'paused', ...(pauseReason && { reason: pauseReason }) }) as const;
+
 /** Locks a project, so that everything about it is serialised until the transaction ends. @throws Problem not_found */
 export async function lockProject(db: Database, projectId: string): Promise<LockedProject> {
   const [row] = await db.rows<LockedProject>(sql`

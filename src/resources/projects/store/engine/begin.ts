@@ -19,7 +19,7 @@ import {
   type PhaseRef,
 } from '../../model.ts';
 import { stepPrompt, type StepContext } from '../../prompt.ts';
-import { insertEvents, lockProject, type LockedProject, type NewProjectEvent } from '../record.ts';
+import { insertEvents, lockProject, pausedAnswer, type LockedProject, type NewProjectEvent } from '../record.ts';
 import type { AttemptedKind } from '../../../templates/model.ts';
 import { ATTEMPT_KINDS } from './attempt-kinds.ts';
 import { holdBehindGates } from './approvals.ts';
@@ -76,7 +76,7 @@ export async function beginStep(
   if (kind === 'gate' && step.status === 'blocked') return openGate(db, project, step);
   if (!step.begun) {
     if (step.status !== 'pending') return { kind: 'not_yet' };
-    if (project.status === 'paused' && !request.granted) return { kind: 'paused' };
+    if (project.status === 'paused' && !request.granted) return pausedAnswer(project);
     if (!step.isReady) return { kind: 'not_yet' };
     const held = await holdBehindGates(db, project, step);
     if (held) return held;

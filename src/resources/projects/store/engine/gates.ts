@@ -110,12 +110,14 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
   const waitMs = until && Math.max(0, until.getTime() - step.nowMs);
   const policy = kind === 'human' ? (config as GatePolicy) : {};
   const moments = momentsOf(policy, step.status === 'pending' ? 0 : step.elapsedMs);
-  const note = describePolicy(policy);
+  const other = gateKind === 'pipeline_dep' && (step.gateConfig ?? {}).project_id;
+  const note = typeof other === 'string' ? `project \`${other}\`` : describePolicy(policy);
   return {
     kind: 'gate',
     gateKind: kind,
     waitMs,
     ...(moments.length > 0 && { moments }),
     ...(note !== '' && { note }),
+    since: new Date(step.nowMs - (step.status === 'pending' ? 0 : step.elapsedMs)).toISOString(),
   };
 }

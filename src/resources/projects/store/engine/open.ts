@@ -10,7 +10,7 @@ import {
   type StepRef,
   type TaskStatus,
 } from '../../model.ts';
-import { insertEvents, type LockedProject } from '../record.ts';
+import { insertEvents, pausedAnswer, type LockedProject } from '../record.ts';
 import { askApprovalsAgain } from './approvals.ts';
 import { IS_APPROVED } from './consumed.ts';
 import { PHASES_BEFORE_ARE_DONE } from './ready.ts';
@@ -64,7 +64,7 @@ export async function openPhase(
     return isInFlight(task.status) ? { kind: 'opened', steps: inOrder(task.steps) } : { kind: 'superseded' };
   }
   if (task.status !== 'pending') return { kind: 'superseded' };
-  if (!mayOpen) return { kind: 'paused' };
+  if (!mayOpen) return pausedAnswer(project);
   await askApprovalsAgain(db, project, task.id);
   return { kind: 'not_yet' };
 }
