@@ -137,8 +137,8 @@ export default tseslint.config(
     files: [
       'src/worker.ts',
       'src/platform/http/console.ts',
-      'src/platform/mcp/servers.ts',
-      'src/platform/models/prices.ts',
+      'src/platform/core/misspelt-settings.ts',
+      'src/platform/core/setting-file.ts',
       'src/platform/sandbox/{bubblewrap,command}.ts',
     ],
     rules: {

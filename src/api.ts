@@ -1,5 +1,6 @@
 /** Entry point of the API process, which serves the gateway and the control plane: `node src/api.ts` */
 import { sql } from 'drizzle-orm';
+import { ConfigError } from './platform/core/config.ts';
 import type { Disk } from './platform/files/disk.ts';
 import { createSurface } from './platform/http/app.ts';
 import { countingRefusals, createAuthenticate } from './platform/http/auth.ts';
@@ -89,6 +90,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     const [codec] = temporal.dataConverter.payloadCodecs ?? [];
     const listener = await listen({
       port,
+      setting: 'CONTROL_PLANE_PORT',
       host,
       log,
       ready,
@@ -116,6 +118,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     const publicSurface = createSurface({ routes: publicRoutes, authenticate, audit, onceOnly, pageKeys });
     const listener = await listen({
       port: config.PORT,
+      setting: 'PORT',
       log,
       ready,
       before: watched('gateway', { trustsCaller: false }),
@@ -150,7 +153,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
 }
 
 function requireControlPlaneUrl({ CONTROL_PLANE_URL }: Runtime['config']): string {
-  if (!CONTROL_PLANE_URL) throw new Error('SURFACES=gateway needs CONTROL_PLANE_URL, the address of the control plane');
+  if (!CONTROL_PLANE_URL) throw new ConfigError('CONTROL_PLANE_URL: is not set; SURFACES=gateway needs it');
   return CONTROL_PLANE_URL;
 }
 

@@ -2,8 +2,11 @@
  * Entry point of the migration job: it brings `DATABASE_URL` to the current schema, seeds the first workspace, and
  * prepares Temporal.
  */
-import { loadConfig, loadEnvFile } from './platform/core/config.ts';
+import { readSettings } from './checked-settings.ts';
+import { loadEnvFile } from './platform/core/config.ts';
+import { createLog } from './platform/core/log.ts';
 import { migrate } from './platform/db/migrate.ts';
+import { requireDatabase } from './platform/db/startable.ts';
 import { registerSearchAttributes } from './platform/temporal/search-attributes.ts';
 import { createMemberStore } from './resources/members/store.ts';
 import { createSignInStore } from './resources/sign-in/store.ts';
@@ -24,7 +27,9 @@ export async function prepare({ config, db, temporal }: Pick<Runtime, 'config' |
 if (import.meta.main) {
   loadEnvFile();
   try {
-    await migrate(loadConfig(process.env).DATABASE_URL);
+    const config = readSettings(process.env);
+    await requireDatabase(config, { log: createLog({ level: config.LOG_LEVEL }), willMigrate: true });
+    await migrate(config.DATABASE_URL);
     const runtime = await openRuntime(process.env);
     await prepare(runtime);
     await runtime.close();

@@ -47,6 +47,7 @@ export async function openMetrics(
   const { askDatabase, askTemporal } = outsideOf(runtime);
   const listener = await listen({
     port,
+    setting: 'METRICS_PORT',
     host,
     log: runtime.log,
     alive: () => parts.forEach((part) => part.check?.()),

@@ -1,8 +1,11 @@
 /** Opens what every process of the service holds: settings, log, Postgres, Temporal. */
-import { ConfigError, loadConfig, loadEnvFile, type Config } from './platform/core/config.ts';
+import { readSettings } from './checked-settings.ts';
+import { ConfigError, loadEnvFile, type Config } from './platform/core/config.ts';
 import { tuneHeap } from './platform/core/heap.ts';
 import { createLog, type Log } from './platform/core/log.ts';
+import { misspeltSettings } from './platform/core/misspelt-settings.ts';
 import { createDatabase, type Database } from './platform/db/client.ts';
+import { requireDatabase } from './platform/db/startable.ts';
 import { openTracing } from './platform/observability/tracing.ts';
 import { connectTemporal, type Temporal } from './platform/temporal/client.ts';
 
@@ -24,8 +27,9 @@ export interface Work {
 /** @throws ConfigError with one line for each bad setting */
 export async function openRuntime(env: Record<string, string | undefined>): Promise<Runtime> {
   tuneHeap();
-  const config = loadConfig(env);
+  const config = readSettings(env);
   const log = createLog({ level: config.LOG_LEVEL });
+  for (const line of misspeltSettings()) log.warn(line);
   const tracing = await openTracing(env, log);
   const db = createDatabase({
     url: config.DATABASE_URL,
@@ -76,7 +80,8 @@ export async function runUntilSignalled(open: (runtime: Runtime) => Promise<Work
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   });
-  const work = await open(runtime).catch((error: unknown) => {
+  const opening = requireDatabase(runtime.config, runtime).then(() => open(runtime));
+  const work = await opening.catch((error: unknown) => {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(1);

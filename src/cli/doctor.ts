@@ -13,10 +13,11 @@ import { isFree, wantedPorts } from '../embedded/ports.ts';
 import { checkSettings } from '../embedded/settings.ts';
 import { findTemporalCli } from '../embedded/temporal.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
-import { errorCodeOf, messageOf } from '../platform/core/causes.ts';
-import { tokenPriceIn } from '../platform/core/server-price.ts';
+import { messageOf } from '../platform/core/causes.ts';
+import { misspeltSettings } from '../platform/core/misspelt-settings.ts';
 import { createPrices } from '../platform/models/prices.ts';
 import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.ts';
+import { examineModelServers } from './doctor-models.ts';
 import { examineService } from './doctor-service.ts';
 import { failed, ok, warning, type CheckResult } from './findings.ts';
 import { MODEL_SETTINGS, modelsIn } from './models.ts';
@@ -52,12 +53,13 @@ async function examine(env: NodeJS.ProcessEnv): Promise<CheckResult[]> {
     examineDataDir(dataDir),
     examineDisk(dataDir),
     examineTemporal(env),
-    examinePostgres(env),
+    examinePostgres(env, config),
     config ? examinePorts(config, env, dataDir) : [],
+    config ? examineModelServers(config) : [],
   ]);
   const { findings, toldModels } = await examineService(env);
   // What runs knows what it has; the settings of this terminal say only what another start would have.
-  const models = toldModels ? [] : [examineModels(env), ...examinePrice(env)];
+  const models = toldModels ? [] : [examineModels(env), ...examinePrice(config)];
   return [examineNode(), ...finding, ...slow.flat(), ...models, ...findings];
 }
 
@@ -77,14 +79,19 @@ async function examineSetUp(): Promise<CheckResult[]> {
 }
 
 function examineSettings(env: NodeJS.ProcessEnv): { config?: Config; finding: CheckResult[] } {
+  const misspelt = misspeltSettings().map((line) => warning('settings', line, 'correct its name in .env'));
   try {
-    return { config: checkSettings(env), finding: [ok('settings', 'all understood')] };
+    const config = checkSettings(env);
+    return { config, finding: misspelt.length > 0 ? misspelt : [ok('settings', 'all understood')] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return {
-      finding: error.message
-        .split('\n')
-        .map((line) => failed('settings', line, 'correct it in the environment or in .env')),
+      finding: [
+        ...error.message
+          .split('\n')
+          .map((line) => failed('settings', line, 'correct it in the environment or in .env')),
+        ...misspelt,
+      ],
     };
   }
 }
@@ -150,24 +157,16 @@ function answers(address: string): Promise<boolean> {
   });
 }
 
-async function examinePostgres(env: NodeJS.ProcessEnv): Promise<CheckResult> {
+async function examinePostgres(env: NodeJS.ProcessEnv, config: Config | undefined): Promise<CheckResult[]> {
   // The embedded database takes a single connection, which a running service holds, and that service's health check
   // tests it.
-  if (!env.DATABASE_URL) return ok('Postgres', 'embedded; migrated at each start');
-  const { pendingMigrations } = await import('./pending-migrations.ts');
-  try {
-    const pending = await pendingMigrations(env.DATABASE_URL);
-    return pending === 0
-      ? ok('Postgres', 'reachable, schema up to date')
-      : failed('Postgres', `${pending} migrations are not applied`, 'run `npm run migrate`');
-  } catch (error) {
-    const why = messageOf(error) || errorCodeOf(error);
-    return failed(
-      'Postgres',
-      `cannot use DATABASE_URL: ${why}`,
-      'start the database, or correct DATABASE_URL (empty: the embedded one)',
-    );
-  }
+  if (!env.DATABASE_URL) return [ok('Postgres', 'embedded; migrated at each start')];
+  const { examineDatabase } = await import('../platform/db/startable.ts');
+  const faults = await examineDatabase(config ?? { DATABASE_URL: env.DATABASE_URL, DATABASE_POOL_SIZE: 1 });
+  if (faults.length === 0) return [ok('Postgres', 'reachable, schema up to date')];
+  return faults.map(({ setting, found, mend, kind }) =>
+    (kind === 'doubtful' ? warning : failed)('Postgres', `${setting}: ${found}`, mend),
+  );
 }
 
 async function examinePorts(config: Config, env: NodeJS.ProcessEnv, dataDir: string): Promise<CheckResult[]> {
@@ -190,18 +189,12 @@ async function examinePorts(config: Config, env: NodeJS.ProcessEnv, dataDir: str
 }
 
 /** Without a price a budget cannot be kept: the project that was tried first would stop at its first call. */
-function examinePrice(env: NodeJS.ProcessEnv): CheckResult[] {
-  if (!env.OPENAI_COMPATIBLE_BASE_URL) return [];
-  const model = env.OPENAI_COMPATIBLE_MODEL || 'default';
-  try {
-    const ofServer = env.OPENAI_COMPATIBLE_PRICE ? tokenPriceIn(env.OPENAI_COMPATIBLE_PRICE) : undefined;
-    const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
-    const priceOf = createPrices(env.MODEL_PRICES || undefined);
-    const usd = priceOf({ model, provider: 'openai-compatible' }, usage, { ofServer });
-    if (usd !== null) return [ok('price', `${model}: ${usd} USD for a million tokens in and a million out`)];
-  } catch (error) {
-    return [failed('price', messageOf(error), 'correct the file that MODEL_PRICES names')];
-  }
+function examinePrice(config: Config | undefined): CheckResult[] {
+  if (!config?.OPENAI_COMPATIBLE_BASE_URL) return [];
+  const { OPENAI_COMPATIBLE_MODEL: model, OPENAI_COMPATIBLE_PRICE: ofServer } = config;
+  const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
+  const usd = createPrices(config.MODEL_PRICES)({ model, provider: 'openai-compatible' }, usage, { ofServer });
+  if (usd !== null) return [ok('price', `${model}: ${usd} USD for a million tokens in and a million out`)];
   return [
     warning(
       'price',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCodeOf } from '../platform/core/causes.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
-import { freePort } from '../platform/core/port.ts';
+import { freePort, portTaken } from '../platform/core/port.ts';
 import { readPrivateJson, writePrivateJson } from './private-file.ts';
 
 export interface WantedPort {
@@ -73,13 +73,7 @@ export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<v
   const free = await Promise.all(wanted.map((each) => (each.isServers ? isFreeSoon(each) : isFree(each))));
   const busy = wanted.filter((_, i) => !free[i]);
   if (busy.length === 0) return;
-  throw new ConfigError(
-    busy
-      .map(
-        ({ setting, port }) => `${setting}: port ${port} is in use; set ${setting} to another (0 takes any free one)`,
-      )
-      .join('\n'),
-  );
+  throw new ConfigError(busy.map(({ setting, port }) => portTaken(setting, port)).join('\n'));
 }
 
 interface Warnings {

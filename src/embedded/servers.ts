@@ -1,6 +1,6 @@
 /** Starts the servers that no setting names, embedded Postgres and Temporal, side by side, and keeps them running. */
 import { join } from 'node:path';
-import { ConfigError } from '../platform/core/config.ts';
+import { ConfigError, type Config } from '../platform/core/config.ts';
 import type { Log } from '../platform/core/log.ts';
 import { present } from '../platform/core/present.ts';
 import { embeddedPort, keptUiPort } from './ports.ts';
@@ -23,6 +23,7 @@ export interface Servers {
 }
 
 export interface ServersOptions {
+  config: Config;
   dataDir: string;
   claim: DataDirClaim;
   log: Log;
@@ -33,7 +34,7 @@ export interface ServersOptions {
 
 /** The database is at the current schema when this resolves. @throws ConfigError */
 export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptions): Promise<Servers> {
-  const { claim, log, defer, timed } = options;
+  const { config, claim, log, defer, timed } = options;
   const servers: { postgres?: Supervised<EmbeddedPostgres>; temporal?: Supervised<EmbeddedTemporal> } = {};
   defer(() => Promise.all([servers.temporal?.stop(), servers.postgres?.stop()]));
 
@@ -54,8 +55,12 @@ export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptio
         supervise(postgresStarter(env, options, onStart), onLost('postgres')),
       );
     }
-    const url = servers.postgres?.current().url ?? present(env.DATABASE_URL);
+    const url = servers.postgres?.current().url ?? config.DATABASE_URL;
     const { migrate } = await import('../platform/db/migrate.ts');
+    if (!servers.postgres) {
+      const { requireDatabase } = await import('../platform/db/startable.ts');
+      await timed('postgres', () => requireDatabase(config, { log, willMigrate: true }));
+    }
     await timed('migrate', () => migrate(url));
     return url;
   };

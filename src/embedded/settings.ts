@@ -1,5 +1,6 @@
 /** Reads the settings as the embedded mode needs them: what it supplies itself need not be given. */
-import { loadConfig, type Config } from '../platform/core/config.ts';
+import { readSettings } from '../checked-settings.ts';
+import type { Config } from '../platform/core/config.ts';
 
 const SUPPLIED = 'supplied by the embedded mode';
 const DEFAULTS = {
@@ -12,5 +13,5 @@ const DEFAULTS = {
 /** Reports every bad setting before anything starts. @throws ConfigError */
 export const checkSettings = (env: NodeJS.ProcessEnv): Config => {
   const set = Object.entries(env).filter(([name, value]) => value !== '' || name === 'OPERATOR_TOKEN');
-  return loadConfig({ ...DEFAULTS, ...Object.fromEntries(set) });
+  return readSettings({ ...DEFAULTS, ...Object.fromEntries(set) });
 };

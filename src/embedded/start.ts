@@ -77,7 +77,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     log = createLog({ level: config.LOG_LEVEL });
     const [modules, servers] = await settled([
       timed('modules', loadModules),
-      startServers(env, { dataDir, claim, log, defer, timed }),
+      startServers(env, { config, dataDir, claim, log, defer, timed }),
     ]);
     const { openRuntime, createServices, prepare, startWorker, startApi } = modules;
 

@@ -1,10 +1,19 @@
 /** What `aos doctor` learns from the service that runs: how it is, what it is configured with, and what to do about the rest. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { examineModelServers } from '../../src/cli/doctor-models.ts';
 import { examineService } from '../../src/cli/doctor-service.ts';
+import type { CheckResult } from '../../src/cli/findings.ts';
+import { checkSettings } from '../../src/embedded/settings.ts';
+import { inherited } from '../support/processes/inherited.ts';
+import { portOf } from '../support/processes/listening.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let folder: string;
@@ -96,4 +105,86 @@ test('no service, and no session', async () => {
     status: 'failed',
     detail: expect.stringContaining('does not count'),
   });
+});
+
+/** @returns what `aos doctor --json` finds, with this `.env` beside it */
+const doctor = async (dotEnv: string, env: Record<string, string> = {}): Promise<CheckResult[]> => {
+  await writeFile(join(folder, '.env'), dotEnv);
+  const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+  return new Promise((resolve, reject) => {
+    const options = { cwd: folder, env: { ...inherited(), ...env } };
+    execFile(process.execPath, [cli, 'doctor', '--json'], options, (_error, stdout) => {
+      try {
+        resolve(JSON.parse(stdout) as CheckResult[]);
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+  });
+};
+
+// Guards: what would end a start, or have no effect, is told without one.
+test('the settings and the database of the next start', async () => {
+  const nosuch = service.runtime.config.DATABASE_URL.replace(/\/[^/]*$/, '/nosuch');
+  const found = await doctor(
+    `EGRES_ALLOWLIST=a:1\nDATABASE_URL=${nosuch}\nMODEL_PRICES=/nowhere\nBASE_URL=localhost:1`,
+  );
+  const of = (name: string) => found.filter(({ check }) => check === name);
+  expect(of('settings')).toEqual([
+    expect.objectContaining({ status: 'failed', detail: expect.stringMatching(/^BASE_URL: expects an address/) }),
+    expect.objectContaining({
+      status: 'warning',
+      detail: expect.stringMatching(/^EGRES_ALLOWLIST: .*EGRESS_ALLOWLIST/),
+    }),
+  ]);
+  expect(of('Postgres')).toEqual([
+    {
+      check: 'Postgres',
+      status: 'failed',
+      detail: 'DATABASE_URL: there is no database nosuch',
+      mend: expect.stringContaining('createdb'),
+    },
+  ]);
+  const files = await doctor('MODEL_PRICES=/nowhere\nMCP_SERVERS={\nEMBEDDING_DIMENSIONS=7');
+  const told = files.filter(({ check }) => check === 'settings').map(({ detail }) => detail.split(':')[0]);
+  expect(told).toEqual(['MODEL_PRICES', 'MCP_SERVERS', 'EMBEDDING_DIMENSIONS']);
+});
+
+// Guards: a model server that is away, at another path, with another key or model is found before a run is paid for.
+test('the model servers', async () => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers.authorization);
+    response.setHeader('content-type', 'application/json');
+    if (request.headers.authorization === 'Bearer wrong') return void response.writeHead(401).end('{}');
+    if (request.url !== '/v1/models') return void response.writeHead(404).end('<html>');
+    response.end(JSON.stringify({ object: 'list', data: [{ id: 'llama' }, { id: 'qwen' }] }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const base = `http://127.0.0.1:${portOf(server)}`;
+  const ask = (env: Record<string, string>) => examineModelServers(checkSettings(env));
+  const compatible = (address: string, model: string, key = 'right') =>
+    ask({ OPENAI_COMPATIBLE_BASE_URL: address, OPENAI_COMPATIBLE_MODEL: model, OPENAI_COMPATIBLE_API_KEY: key });
+  expect(await compatible(`${base}/v1/`, 'llama')).toMatchObject([
+    { status: 'ok', detail: `${base}/v1 answers and has llama` },
+  ]);
+  expect(await compatible(`${base}/v1`, 'lama')).toMatchObject([
+    { status: 'warning', mend: 'set OPENAI_COMPATIBLE_MODEL to one of llama, qwen' },
+  ]);
+  expect(await compatible(base, 'llama')).toMatchObject([
+    { status: 'warning', detail: expect.stringContaining('404') },
+  ]);
+  expect(await compatible(`${base}/v1`, 'llama', 'wrong')).toMatchObject([
+    { status: 'failed', mend: 'correct OPENAI_COMPATIBLE_API_KEY' },
+  ]);
+  expect(await ask({ OPENAI_API_KEY: 'wrong', OPENAI_BASE_URL: `${base}/v1` })).toMatchObject([
+    { status: 'failed', mend: 'correct OPENAI_API_KEY' },
+  ]);
+  expect(asked).toContain('Bearer right');
+  server.close();
+  await once(server, 'close');
+  expect(await compatible(`${base}/v1`, 'llama')).toMatchObject([
+    { status: 'failed', detail: expect.stringContaining('does not answer'), mend: expect.stringContaining('start it') },
+  ]);
+  expect(await ask({})).toEqual([]);
 });

@@ -288,7 +288,7 @@ function adminRoutes(): void {
       const surface = () => createSurface({ routes: [route], authenticate });
       const forward = surface();
       const proxy = createBrowserProxy({ sessionSecret, adminSecret, routes: [route], forward });
-      const options = { port: 0, log, ready: async () => {} };
+      const options = { port: 0, setting: 'PORT', log, ready: async () => {} };
       open.push(await listen({ ...options, routers: [surface()] }));
       open.push(await listen({ ...options, routers: [['/api/v1/cp', proxy]] }));
       direct = first(open).url;

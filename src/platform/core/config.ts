@@ -9,6 +9,10 @@ export type Config = z.infer<typeof settings>;
 
 export class ConfigError extends Error {}
 
+/** @returns a line for each thing that is wrong in what a setting says or in the file that it names */
+export const faultsIn = (setting: string, { issues }: z.ZodError): string =>
+  issues.map(({ path, message }) => `${[setting, ...path.map(String)].join(': ')}: ${message}`).join('\n');
+
 /** @throws ConfigError with one line for each bad setting */
 export function loadConfig(env: Record<string, string | undefined>): Config {
   // An empty variable means "not set", except where empty is itself a choice: no operator, for ever.

@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
+/** @returns the line about a port that another program has */
+export const portTaken = (setting: string, port: number): string =>
+  `${setting}: port ${port} is in use; set ${setting} to another (0 takes any free one)`;
+
 /** @returns the port of a server that listens. @throws Error where it does not, or on a socket of the file system */
 export function portOf(server: Pick<Server, 'address'>): number {
   const address = server.address();

@@ -75,7 +75,10 @@ export const trustedProxies = z
     ctx.addIssue(`expects addresses or networks such as 10.0.0.0/8, ${PROXY_NETWORKS.join(', ')}, or from 1 to 9 hops`);
     return z.NEVER;
   });
-export const url = z.url('expects an address such as https://example.com');
+const ADDRESS_FORM = 'expects an address with http:// or https://, such as https://example.com';
+export const url = z.url({ protocol: /^https?$/, error: ADDRESS_FORM });
+/** The embedded mode keeps its keys in a file. */
+export const urlOfKeys = z.union([url, z.url({ protocol: /^file$/ })], ADDRESS_FORM);
 /** `openai=http://127.0.0.1:9/v1,github=...` becomes an address for each name. */
 export const addresses = list.transform((items, ctx) => {
   const pairs = items.map((item): [string, string] => {

@@ -16,6 +16,7 @@ import {
   secret,
   secrets,
   url,
+  urlOfKeys,
   tokenPrice,
   trustedProxies,
 } from './setting-types.ts';
@@ -107,7 +108,7 @@ export const settings = z.object({
   SESSION_SECRET: secrets.describe('Signs session cookies; older ones after a comma are still believed'),
   SESSION_TTL: duration('12h').describe('How long a session lasts after sign-in'),
   ADMIN_SECRET: secrets.describe('Signs the admin stamp of the proxy; older ones after a comma are still believed'),
-  IDENTITY_JWKS_URL: url
+  IDENTITY_JWKS_URL: urlOfKeys
     .optional()
     .describe('Keys of the identity provider whose access tokens are taken. Embedded mode: keys of its own'),
   IDENTITY_ISSUER: z.string().min(1).optional().describe('Issuer that its access tokens name'),

@@ -10,8 +10,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCodeOf } from '../core/causes.ts';
+import { ConfigError } from '../core/config.ts';
 import { parseJson } from '../core/json.ts';
 import { APPLICATION_NAME } from './application-name.ts';
+import { faultIn, lineOf } from './faults.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
 /** The number is arbitrary; no other program may use it on this database. */
@@ -23,32 +25,40 @@ interface Journal {
   entries: { when: number }[];
 }
 
+/** @throws ConfigError where the role may not do it, or the server cannot */
 export async function migrate(databaseUrl: string): Promise<void> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: 15_000,
     application_name: APPLICATION_NAME,
   });
-  await client.connect();
   try {
-    if (await isCurrent(client)) return;
+    await client.connect();
+    if ((await appliedMigration(client)) >= Math.max(...(await migrationTimes()))) return;
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await applyMigrations(drizzle(client), { migrationsFolder: MIGRATIONS_FOLDER });
     await client.query('select pg_advisory_unlock($1)', [LOCK]);
+  } catch (error) {
+    const fault = faultIn(error, client);
+    throw fault ? new ConfigError(lineOf(fault)) : error;
   } finally {
     await client.end();
   }
 }
 
-/** Most starts find nothing to do, which one statement tells. A migration is applied where its time is after the last one's. */
-async function isCurrent(client: pg.Client): Promise<boolean> {
+/** A migration is applied where its time is after the last one's. */
+export async function migrationTimes(): Promise<number[]> {
   const journal = parseJson(await readFile(join(MIGRATIONS_FOLDER, 'meta/_journal.json'), 'utf8')) as Journal;
-  const newest = Math.max(...journal.entries.map(({ when }) => when));
+  return journal.entries.map(({ when }) => when);
+}
+
+/** Most starts find nothing to do, which one statement tells. @returns the time of the last migration, 0 before the first */
+export async function appliedMigration(client: pg.Client): Promise<number> {
   const { rows } = await client
     .query<{ at: string | null }>('select max(created_at) as at from drizzle.__drizzle_migrations')
     .catch((error: unknown) => {
       if (errorCodeOf(error) === NO_TABLE) return { rows: [] };
       throw error;
     });
-  return Number(rows[0]?.at ?? 0) >= newest;
+  return Number(rows[0]?.at ?? 0);
 }

@@ -7,8 +7,10 @@ import { createServer } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pinoHttp } from 'pino-http';
+import { errorCodeOf, messageOf } from '../core/causes.ts';
+import { ConfigError } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { portOf } from '../core/port.ts';
+import { portOf, portTaken } from '../core/port.ts';
 import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import { errorHandler, notFound } from './app.ts';
@@ -30,6 +32,8 @@ export interface Listener {
 
 export interface ListenerOptions {
   port: number;
+  /** The setting that names the port. */
+  setting: string;
   host?: string;
   log: Log;
   /** Checks what is needed to serve; a rejection makes `/readyz` answer 503. */
@@ -43,8 +47,10 @@ export interface ListenerOptions {
   routers: readonly (Router | readonly [prefix: string, RequestHandler])[];
 }
 
+/** @throws ConfigError where it cannot listen there */
 export async function listen({
   port,
+  setting,
   host,
   log,
   ready,
@@ -89,10 +95,9 @@ export async function listen({
   const drain = createDrain(server);
   answerUnreadable(server);
   server.listen(port, host ?? '::');
-  await Promise.race([
-    once(server, 'listening'),
-    once(server, 'error').then(([error]) => Promise.reject(error as Error)),
-  ]);
+  await once(server, 'listening').catch((error: unknown) => {
+    throw cannotListen(setting, port, error);
+  });
   const listening = portOf(server);
   return {
     url: `http://localhost:${listening}`,
@@ -108,6 +113,13 @@ export async function listen({
       clearTimeout(timer);
     },
   };
+}
+
+function cannotListen(setting: string, port: number, error: unknown): ConfigError {
+  const isTaken = errorCodeOf(error) === 'EADDRINUSE';
+  return new ConfigError(
+    isTaken ? portTaken(setting, port) : `${setting}: cannot listen on port ${port} (${messageOf(error)})`,
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The MCP servers that the operator named. A workspace's own come from its integrations and are addresses only. */
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { parseJson } from '../core/json.ts';
+import { ConfigError, faultsIn } from '../core/config.ts';
+import { jsonOfSetting, readSettingFile } from '../core/setting-file.ts';
 
 /** A command that speaks MCP on its standard input and output. */
 const Command = z.strictObject({
@@ -30,29 +30,13 @@ export type McpServer = McpCommand | McpAddress;
 
 /**
  * @param setting the servers as JSON, or the path of a file with them
- * @throws Error that says what is wrong, but nothing of what it holds: environments and headers are secrets
+ * @throws ConfigError that says what is wrong, but nothing of what it holds: environments and headers are secrets
  */
 export function readMcpServers(setting: string | undefined): ReadonlyMap<string, McpServer> {
   if (setting === undefined) return new Map();
   const isInline = setting.trimStart().startsWith('{');
-  const parsed = McpServers.safeParse(settingIn(isInline ? setting : readSettingFile(setting)));
+  const given = isInline ? jsonOfSetting('MCP_SERVERS', setting) : readSettingFile('MCP_SERVERS', setting);
+  const parsed = McpServers.safeParse(given);
   if (parsed.success) return new Map(Object.entries(parsed.data));
-  throw new Error(`MCP_SERVERS: ${z.prettifyError(parsed.error)}`);
-}
-
-function readSettingFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new Error(`MCP_SERVERS: ${path} cannot be read, and is no JSON object either`, { cause: error });
-  }
-}
-
-function settingIn(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    // The cause is left out, because the parser quotes what it met.
-    throw new Error('MCP_SERVERS: is not valid JSON');
-  }
+  throw new ConfigError(faultsIn('MCP_SERVERS', parsed.error));
 }

@@ -38,16 +38,25 @@ const TIMEOUT_MS = 60_000;
 const NUMBER_BYTES = 32;
 const AROUND_BYTES = 1_024 * 1_024;
 
-/** @throws ConfigError when a provider is asked for and a setting of it is missing */
+/** @throws ConfigError when a setting of a provider is missing, or is of another one than is asked for */
 export function createEmbedder(config: Config, credentials: ModelCredentials): Embedder {
-  if (config.EMBEDDING_PROVIDER === 'packaged') return packaged();
   const { EMBEDDING_MODEL: model, EMBEDDING_DIMENSIONS: dimensions } = config;
+  if (config.EMBEDDING_PROVIDER === 'packaged') {
+    if (dimensions && dimensions !== PACKAGED.dimensions) throw notPackaged('EMBEDDING_DIMENSIONS', dimensions);
+    if (model && model !== PACKAGED.model) throw notPackaged('EMBEDDING_MODEL', model);
+    return packaged();
+  }
   if (!model) throw needs('EMBEDDING_MODEL');
   if (!dimensions) throw needs('EMBEDDING_DIMENSIONS');
   return provided(providerOf(config, { model, dimensions }), { model, dimensions, credentials, config });
 }
 
 const needs = (setting: string) => new ConfigError(`${setting}: is not set; EMBEDDING_PROVIDER needs it`);
+
+const notPackaged = (setting: string, said: string | number) =>
+  new ConfigError(
+    `${setting}: is ${said}, but EMBEDDING_PROVIDER=packaged has ${PACKAGED.model} with ${PACKAGED.dimensions} numbers; leave ${setting} out, or set EMBEDDING_PROVIDER`,
+  );
 
 function packaged(): Embedder {
   return { ...PACKAGED, ...createPackagedModel() };

@@ -2,10 +2,10 @@
  * Tells what a call costs. Prices come from the packaged data of `@pydantic/genai-prices`; an operator's file overrides
  * and adds. An unknown price is null, never zero: a budget must not take it for a free one.
  */
-import { readFileSync } from 'node:fs';
 import type * as GenaiPrices from '@pydantic/genai-prices';
 import { z } from 'zod';
-import { parseJson } from '../core/json.ts';
+import { ConfigError, faultsIn } from '../core/config.ts';
+import { readSettingFile } from '../core/setting-file.ts';
 import { withoutTrailingZeros } from '../core/text.ts';
 import { whenUsed } from '../core/when-used.ts';
 import type { TokenPrice } from '../core/server-price.ts';
@@ -23,14 +23,11 @@ const PriceFile = z.record(
  */
 const OFFLINE_PRICE: TokenPrice = { input_usd_per_mtok: 0.1, output_usd_per_mtok: 0.4 };
 
-/** @throws Error that names the file and the entry */
+/** @throws ConfigError that names the file and the entry */
 function readPriceFile(path: string): z.infer<typeof PriceFile> {
-  try {
-    return PriceFile.parse(parseJson(readFileSync(path, 'utf8')));
-  } catch (error) {
-    const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
-    throw new Error(`MODEL_PRICES: ${path} is not a usable price file: ${why}`, { cause: error });
-  }
+  const parsed = PriceFile.safeParse(readSettingFile('MODEL_PRICES', path));
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(faultsIn(`MODEL_PRICES: ${path}`, parsed.error));
 }
 
 /** @returns the amount with up to eight decimals, without exponent and trailing zeros */

@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../../src/platform/core/config.ts';
+import { misspeltSettings } from '../../../src/platform/core/misspelt-settings.ts';
+import { settings } from '../../../src/platform/core/settings.ts';
 import { TEST_SECRETS } from '../../support/service/service.ts';
 
 const load = (EXTENSIONS?: string) =>
@@ -51,4 +57,72 @@ test.each([
   '10/8',
 ])('TRUST_PROXY=%s is refused', (text) => {
   expect(() => trusted(text)).toThrow('TRUST_PROXY: expects addresses or networks such as 10.0.0.0/8');
+});
+
+const takes = (name: string, text: string): boolean => {
+  try {
+    loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused', [name]: text });
+    return true;
+  } catch {
+    return false;
+  }
+};
+const ADDRESSES = Object.keys(settings.shape).filter(
+  (name) => takes(name, 'https://example.com/v1') && !takes(name, 'what is no address of anything at all'),
+);
+
+// Guards against: `localhost:8116`, whose scheme is `localhost`, in any setting that is an address.
+test.each(ADDRESSES)('%s has to be http or https', (name) => {
+  const refused = ['localhost:8116', 'localhost:9101/v1', 'example.com', 'ftp://example.com', 'http:example.com'];
+  expect(refused.filter((text) => takes(name, text))).toEqual([]);
+  expect(takes(name, 'http://localhost:8116')).toBe(true);
+});
+test('these are all of them', () => {
+  const named = Object.keys(settings.shape).filter((name) => /_URL$|_ISSUER$|_ENDPOINT$|_API_BASE$/.test(name));
+  const others = ['DATABASE_URL', 'IDENTITY_ISSUER', 'SMTP_URL'];
+  expect(named.filter((name) => !ADDRESSES.includes(name))).toEqual(others);
+  expect(takes('INTEGRATION_BASE_URLS', 'github=localhost:8116')).toBe(false);
+});
+
+/** @returns what is said of a file with these names */
+function saidOf(...names: string[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'aos-env-'));
+  const file = join(folder, '.env');
+  writeFileSync(file, names.map((name) => `${name}=x`).join('\n'));
+  try {
+    return misspeltSettings(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+// Guards against: a misspelt line of .env that is left out without a word.
+test('what is nearly a setting is told', () => {
+  expect(saidOf('DATABASEURL', 'EGRES_ALLOWLIST')).toEqual([
+    expect.stringMatching(/^DATABASEURL: .*did you mean DATABASE_URL\?/),
+    expect.stringMatching(/^EGRES_ALLOWLIST: .*did you mean EGRESS_ALLOWLIST\?/),
+  ]);
+  // One letter is missing in each.
+  const missed = Object.keys(settings.shape).filter((name) => name.length > 4 && saidOf(name.slice(1)).length === 0);
+  expect(missed).toEqual([]);
+  expect(misspeltSettings('/nowhere/.env')).toEqual([]);
+});
+
+// Guards: what is a setting, what else of the product or the SDKs reads its environment, and what is for other programs is not told.
+test('what is known, and what is far from all, is not told', () => {
+  const src = fileURLToPath(new URL('../../../src/', import.meta.url));
+  const code = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const read = code.flatMap((file) =>
+    [...readFileSync(join(src, file), 'utf8').matchAll(/\benv\.([A-Z][A-Z_]+)/g)].map(([, name]) => String(name)),
+  );
+  const sdk = fileURLToPath(
+    new URL('../../../node_modules/@temporalio/envconfig/lib/envconfig-toml.js', import.meta.url),
+  );
+  const temporal = readFileSync(sdk, 'utf8').match(/\bTEMPORAL_[A-Z_]+[A-Z]\b/g) ?? [];
+  expect(read.length).toBeGreaterThan(10);
+  expect(temporal).toContain('TEMPORAL_TLS_SERVER_NAME');
+  expect(saidOf(...Object.keys(settings.shape), ...read, ...temporal, 'TEMPORAL_PORT', 'PGLITE_PORT')).toEqual([]);
+  expect(
+    saidOf('NODE_ENV', 'TZ', 'COMPOSE_PROJECT_NAME', 'POSTGRES_PASSWORD', 'HTTP_PROXY', 'OTEL_SERVICE_NAME'),
+  ).toEqual([]);
 });

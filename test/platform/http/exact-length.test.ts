@@ -53,6 +53,7 @@ beforeAll(async () => {
     });
   listener = await listen({
     port: 0,
+    setting: 'PORT',
     host: '127.0.0.1',
     log: pino({ level: 'silent' }),
     ready: async () => {},

@@ -69,7 +69,7 @@ export async function startGated({ smtpUrl, inbox, mailsPerHour = 1_000_000 }: G
     identityCaller: () => Promise.reject(new Problem('auth_required')),
   });
   const routers = [createSurface({ routes, authenticate })];
-  const listener = await listen({ port: 0, log, ready: async () => {}, routers });
+  const listener = await listen({ port: 0, setting: 'PORT', log, ready: async () => {}, routers });
 
   return {
     db,
