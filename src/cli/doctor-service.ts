@@ -24,7 +24,7 @@ const PART_MENDS: Readonly<Record<string, string>> = {
 const mendOf = (part: string): string =>
   PART_MENDS[part] ??
   (part.startsWith('workers.')
-    ? 'start a worker (node src/worker.ts) with the TASK_QUEUE_PREFIX and WORKER_QUEUES of the service'
+    ? 'start a worker (node bin/worker.mjs) with the TASK_QUEUE_PREFIX and WORKER_QUEUES of the service'
     : `the log of the service says more; ${OPERATIONS} has what to do`);
 
 export interface ServiceFindings {

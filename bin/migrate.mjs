@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** Runs the migration job on the pinned Node, whatever Node the machine has. */
+import { runPart } from '../src/embedded/run-part.mjs';
+
+await runPart('src/migrate.ts');
