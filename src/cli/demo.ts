@@ -12,6 +12,7 @@ import { SAMPLE_NOTE } from '../resources/samples/model.ts';
 import { startDemoService, startReceiver, type WebhookReceiver } from '../embedded/demo.ts';
 import type { Embedded } from '../embedded/start.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
+import { agreedSettings, withoutModels } from './demo-model.ts';
 import { followDemoProject } from './demo-project.ts';
 import { MODEL_SETTINGS, modelsIn } from './models.ts';
 import { CliError, paint, print } from './output.ts';
@@ -26,8 +27,9 @@ export function addDemoCommand(program: Command): void {
     .command('demo')
     .description('start the service on a throw-away directory, have a blog post written, verify its webhook, and stop')
     .option('-o, --out <folder>', 'where what it makes is written', relative(process.cwd(), OUTPUT))
+    .option('--offline', 'use the offline model, whatever models the settings name')
     .option('-k, --keep', 'leave the service running at the end, to look around; Ctrl-C stops it')
-    .addHelpText('after', '\nExamples:\n  npm run demo\n  npm run demo -- --keep')
+    .addHelpText('after', '\nExamples:\n  npm run demo\n  npm run demo -- --offline\n  npm run demo -- --keep')
     .action(demo);
 }
 
@@ -39,6 +41,7 @@ const WEBHOOK_TIMEOUT_MS = 30_000;
 
 interface Demo {
   out: string;
+  env: NodeJS.ProcessEnv;
   receiver: WebhookReceiver;
   service: Embedded;
   client: ServiceClient;
@@ -48,8 +51,17 @@ interface Demo {
   files: WrittenArtifact[];
 }
 
-async function demo({ out, keep = false }: { out: string; keep?: boolean }): Promise<void> {
-  const context = { out } as Demo;
+interface DemoOptions {
+  out: string;
+  keep?: boolean;
+  offline?: boolean;
+}
+
+async function demo({ out, keep = false, offline = false }: DemoOptions): Promise<void> {
+  const env = offline
+    ? withoutModels(process.env)
+    : await agreedSettings(process.env, { workflow: WORKFLOW, budgetUsd: BUDGET_USD });
+  const context = { out, env } as Demo;
   const stop = async () => {
     await context.service?.stop();
     await context.receiver?.close();
@@ -57,7 +69,7 @@ async function demo({ out, keep = false }: { out: string; keep?: boolean }): Pro
   const onSignal = () => void stop().finally(() => process.exit(130));
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
-    const tour = await steps(modelsIn(process.env).length > 0 ? MODEL_TIMEOUT_MS : OFFLINE_TIMEOUT_MS);
+    const tour = await steps(modelsIn(env).length > 0 ? MODEL_TIMEOUT_MS : OFFLINE_TIMEOUT_MS);
     await tour.run(context);
     report(context);
     if (keep) await stayUntilSignalled(context);
@@ -77,7 +89,7 @@ async function steps(timeoutMs: number) {
         title: 'Start the service: Postgres, Temporal, worker and API on a throw-away directory',
         async task(demo, task) {
           demo.receiver = await startReceiver();
-          demo.service = await startDemoService(process.env, demo.receiver.host);
+          demo.service = await startDemoService(demo.env, demo.receiver.host);
           task.title = `Started the service at ${demo.service.credentials.base_url} (${seconds(demo.service)})`;
         },
       },

@@ -16,13 +16,16 @@ import type { Embedded } from './start.ts';
 const NOT_THE_DEMOS =
   /^(DATABASE_|TEMPORAL_(?!CLI_PATH)|PGLITE_PORT|FILES_|SURFACES|WORKER_QUEUES|TASK_QUEUE_PREFIX|CONTROL_PLANE_|BASE_URL|SESSION_SECRET|ADMIN_SECRET|SECRETS_KEY|OPERATOR_TOKEN|IDENTITY_|OIDC_|DATA_DIR)/;
 
+/** What a deployment is told, without what a demo must not touch. */
+export const settingsOfDemo = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_THE_DEMOS.test(name)));
+
 /** Starts the whole service on free ports; its one exception to the egress rules is the demo's own receiver. */
 export async function startDemoService(env: NodeJS.ProcessEnv, receiverHost: string): Promise<Embedded> {
-  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_THE_DEMOS.test(name)));
   const { startEmbedded } = await import('./start.ts');
   return startEmbedded(
     {
-      ...kept,
+      ...settingsOfDemo(env),
       PORT: '0',
       CONTROL_PLANE_PORT: '0',
       LOG_LEVEL: env.LOG_LEVEL || 'error',
