@@ -58,6 +58,7 @@ async function startPaidServer(printed: () => string) {
   const env = {
     OPENAI_COMPATIBLE_BASE_URL: `http://127.0.0.1:${portOf(server)}/v1`,
     OPENAI_COMPATIBLE_MODEL: 'dear-one',
+    OPENAI_COMPATIBLE_PRICE: '1,2',
   };
   return { env, asked, server };
 }
