@@ -10,7 +10,14 @@ let listener: Listener;
 beforeAll(async () => {
   const surface = createSurface({ routes: [], authenticate: () => Promise.reject(new Error('nobody is asked for')) });
   const log = pino({ level: 'silent' });
-  listener = await listen({ port: 0, setting: 'PORT', host: '127.0.0.1', log, ready: async () => {}, routers: [surface] });
+  listener = await listen({
+    port: 0,
+    setting: 'PORT',
+    host: '127.0.0.1',
+    log,
+    ready: async () => {},
+    routers: [surface],
+  });
 });
 afterAll(() => listener.close(0));
 

@@ -27,7 +27,10 @@ const RESOURCES = ['storage', 'database', 'cache', 'server'] as const;
 const Answer = z.object({
   status: z.enum(['creating', 'ready', 'deleting', 'failed']),
   id: z.string().max(500).optional(),
-  runtime_base_url: z.url({ protocol: /^https?$/ }).max(2_000).optional(),
+  runtime_base_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .optional(),
   code: z.string().max(100).optional(),
   message: z.string().max(500).optional(),
 });
