@@ -31,6 +31,7 @@ async function start(): Promise<Listener> {
     .get('/quick', (_request, response) => void setImmediate(() => response.end('quick')));
   const listener = await listen({
     port: 0,
+    setting: 'PORT',
     host: '127.0.0.1',
     log: pino({ level: 'silent' }),
     ready: async () => {},
