@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import { phaseWorkflowId, projectWorkflowId } from '../../src/resources/projects/model.ts';
 import type { PhaseSpec, StepSpec } from '../../src/resources/templates/model.ts';
-import { PROJECT, type ProjectInput } from '../../workflows/project/messages.ts';
+import { PROJECT, recheckSignal, type ProjectInput } from '../../workflows/project/messages.ts';
 import type { project } from '../../workflows/project/workflow.ts';
 import {
   agentStep,
@@ -105,6 +105,14 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
     await post(poor, 'resume');
     await until(poor, 'completed');
     await keepBoth('budget-breached', poor);
+
+    const idle = await begin('idle', only(step(), gate()));
+    await atGate(idle);
+    // Housekeeping asks it to look, and its record has nothing new.
+    await client.workflow.getHandle(projectWorkflowId(idle)).signal(recheckSignal);
+    await decide(idle, 'approved');
+    await until(idle, 'completed');
+    await keepBoth('rechecked', idle);
   }
 
   async function gates(): Promise<void> {
@@ -180,6 +188,11 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
       if (!body.data.some((event: { topic: string }) => event.topic === topic)) throw new Error(`no ${topic}`);
     });
 
+  const askedOf = async (id: string): Promise<object[]> => {
+    const { body } = await tenant.cp('GET', `/v1/projects/${id}/events`);
+    return body.data.filter((event: { topic: string }) => event.topic === 'gate_awaiting');
+  };
+
   const untilTask = (id: string, status: string): Promise<void> =>
     eventually(async () => {
       const task = itemAt(await tasksOf(tenant, id), 0);
@@ -252,13 +265,16 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
     const id = await begin('edited', only(step()));
     await until(id, 'completed');
     let session = 0;
-    async function edit(name: string, ...decisions: object[]) {
+    async function edit(
+      name: string,
+      ...decisions: ({ decision: string; isAgain?: boolean } & Record<string, unknown>)[]
+    ) {
       const { task_id } = await post(id, 'edit-sessions', { instruction: `${canary} Shorter` });
       const slug = `edit-session-${++session}`;
-      for (const decision of decisions) {
+      for (const { isAgain, ...decision } of decisions) {
         await untilStep(tenant, id, slug, 'approve_plan', 'blocked');
         await post(id, `edit-sessions/${task_id}/approve`, { comment: canary, ...decision });
-        if ('isAgain' in decision) await untilStep(tenant, id, slug, 'approve_plan', 'pending');
+        if (isAgain) await untilStep(tenant, id, slug, 'approve_plan', 'pending');
       }
       await until(id, 'completed');
       await keepProject(`edit-${name}`, id);
@@ -294,8 +310,12 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
     for (let round = 0; round < 3; round++) {
       await post(id, 'pause');
       await post(id, 'resume');
+      const asked = (await askedOf(id)).length;
       await decide(id, 'rejected');
-      await untilStep(tenant, id, 'text', 'gate', 'pending');
+      await eventually(async () => {
+        if ((await askedOf(id)).length === asked) throw new Error('it is not asked again yet');
+      });
+      await atGate(id);
     }
     await decide(id, 'approved');
     await decide(id, 'approved', 'beside');
