@@ -14,8 +14,10 @@ import {
   type ResolvedModel,
   type TokenUsage,
 } from '../src/platform/models/types.ts';
-import { budgetsOf, capIdOf, capName } from '../src/resources/cost/caps/model.ts';
-import { chargeOf, type Tariff } from '../src/resources/billing/model.ts';
+import { limitOf } from '../src/resources/cost/limits/model.ts';
+import { budgetsOf } from '../src/resources/cost/caps/model.ts';
+import { chargeOf, USD_MICROS, type Tariff } from '../src/resources/billing/model.ts';
+import type { Short } from '../src/resources/runs/store/budgets.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
 import type { TurnRecord } from '../src/resources/runs/store/turns.ts';
@@ -115,7 +117,7 @@ export const createSpending = ({ runs, models, tariffOf }: SpendingDependencies)
           if (amountUsd === null) throw unpriced(call, charged ? 'wallet' : 'budget');
           const wallet = charged && { customerId, micros: chargeOf(amountUsd, charged.markup) };
           const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
-          if (short) throw new ModelFailure('budget_exceeded', shortText(amountUsd, short, wallet?.micros));
+          if (short.length > 0) throw overBudget(amountUsd, wallet && String(wallet.micros / USD_MICROS), short);
           return true;
         },
         inputTokens: () => inputTokensOf(call),
@@ -147,14 +149,20 @@ function chargeFor(
   };
 }
 
-function shortText(amountUsd: string, { budgetId, freeUsd }: { budgetId: string; freeUsd: string }, micros = 0) {
-  const free = Number(freeUsd);
-  const capId = capIdOf(budgetId);
-  if (capId !== undefined) {
-    const way = `raise it with \`aos costs cap ${capId} <usd>\` or PUT /v1/cost/caps/${capId}`;
-    return `the next call may cost ${amountUsd} USD and ${capName(capId)} has ${free} USD left; ${way}`;
-  }
-  return budgetId.startsWith('wallet:')
-    ? `the next call may cost ${micros / 1_000_000} USD and the wallet has ${free} USD left; buy credit`
-    : `the next call may cost ${amountUsd} USD and the budget of ${budgetId.replace(':', ' ')} has ${free} USD left; raise it`;
+/** Tells every limit that is short, so that whoever raises one knows what else there is to raise. */
+function overBudget(needsUsd: string, chargeUsd: string | undefined, short: readonly Short[]): ModelFailure {
+  const limits = short.map((each) => ({
+    limit: limitOf(each.budgetId).name,
+    free_usd: each.freeUsd,
+    needs_usd: each.needsUsd,
+  }));
+  const facts = { needs_usd: needsUsd, ...(chargeUsd !== undefined && { charge_usd: chargeUsd }), limits };
+  return new ModelFailure('budget_exceeded', short.map(shortText).join('; '), { facts });
+}
+
+function shortText({ budgetId, freeUsd, needsUsd }: Short): string {
+  const { kind, period, name, text } = limitOf(budgetId);
+  const need = `the next call may cost ${needsUsd} USD and ${text} has ${freeUsd} USD left`;
+  if (period !== null) return `${need}; raise it with \`aos costs cap ${name} <usd>\` or PUT /v1/cost/caps/${name}`;
+  return `${need}; ${kind === 'wallet' ? 'buy credit' : 'raise it'}`;
 }

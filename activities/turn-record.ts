@@ -106,6 +106,7 @@ const reasonOf = (why: ModelFailure | 'cancelled' | 'worker_lost' | 'superseded'
         code: why.code,
         error: preview(why.message),
         ...(why.retryAfterMs === undefined ? {} : { retry_after_ms: why.retryAfterMs }),
+        ...why.facts,
       };
 
 /** An attempt that cost nothing. */

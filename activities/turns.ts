@@ -141,8 +141,9 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       return await record(run, turn, resolved, offered, made);
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error;
-      // An attempt that will be repeated shows in the timeline; the last failure becomes the end of the run.
-      if (error.retryable) await runs.noteEvents(runId, [failedRequest(turn, attempt, error)]);
+      // An attempt that will be repeated shows in the timeline; the last failure becomes the end of the run, which has a
+      // text alone.
+      if (error.retryable || error.facts) await runs.noteEvents(runId, [failedRequest(turn, attempt, error)]);
       throw asApplicationFailure(error);
     }
   }

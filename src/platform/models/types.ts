@@ -148,18 +148,23 @@ export class ModelFailure extends Error {
   readonly retryable: boolean;
   /** The provider asked for this delay. */
   readonly retryAfterMs: number | undefined;
+  /** The timeline tells this beside the message. */
+  readonly facts: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(
-    code: RunFailure,
-    message: string,
-    { retryable = false, retryAfterMs }: { retryable?: boolean; retryAfterMs?: number } = {},
-  ) {
+  constructor(code: RunFailure, message: string, { retryable = false, retryAfterMs, facts }: FailureOptions = {}) {
     super(message);
     this.name = 'ModelFailure';
     this.code = code;
     this.retryable = retryable;
     this.retryAfterMs = retryAfterMs;
+    this.facts = facts;
   }
+}
+
+interface FailureOptions {
+  retryable?: boolean;
+  retryAfterMs?: number;
+  facts?: Readonly<Record<string, unknown>>;
 }
 
 export interface EmbedOptions {

@@ -348,12 +348,12 @@ describe('the record of a turn', () => {
   test('a hold whose call was lost is given back', async () => {
     const { runs } = service.services.stores;
     const runId = await inCall();
-    for (const _ of ['first', 'again']) expect(await runs.reserve(reservation(runId))).toBeUndefined();
+    for (const _ of ['first', 'again']) expect(await runs.reserve(reservation(runId))).toEqual([]);
     expect(await heldBy()).toEqual({ held: 1, spent: 0 });
     // Another turn finds less, and a budget that is new to the run is held beside what already was.
     expect(
       await runs.reserve({ ...reservation(runId, 2), wallet: { ...reservation(runId).wallet, micros: 1_000_001 } }),
-    ).toEqual({ budgetId: `wallet:${acme.caller.customerId}`, freeUsd: '1.00000000' });
+    ).toEqual([{ budgetId: `wallet:${acme.caller.customerId}`, freeUsd: '1', needsUsd: '1.000001' }]);
     await runs.endRun(runId, { status: 'failed' });
     expect([await balance(), await heldBy()]).toEqual([2_000_000, { held: 0, spent: 0 }]);
     await acme.cp('POST', `/v1/runs/${runId}/cancel`);
@@ -364,7 +364,7 @@ describe('the record of a turn', () => {
     const runId = await inCall();
     const { wallet, ...turn } = reservation(runId, 2);
     const hold = () => service.services.stores.runs.reserve({ ...turn, wallet: { ...wallet, micros: 900_000 } });
-    expect(await doBehind(service.runtime.db, hold, hold)).toBeUndefined();
+    expect(await doBehind(service.runtime.db, hold, hold)).toEqual([]);
     expect(await heldBy()).toEqual({ held: 1.9, spent: 0 });
     await acme.cp('POST', `/v1/runs/${runId}/cancel`);
   });

@@ -187,7 +187,7 @@ test('calls that share a project and a wallet do not wait for each other in a ci
     await db.rows(sql`update runs set status = 'running', started_at = now() where id = ${id}`);
     for (const turn of turns) {
       const wallet = { customerId, micros: 500_000 };
-      expect(await runs.reserve({ runId: id, turn, budgetIds: ids, amountUsd: '0.5', wallet })).toBeUndefined();
+      expect(await runs.reserve({ runId: id, turn, budgetIds: ids, amountUsd: '0.5', wallet })).toEqual([]);
       if (turn === 3) await runs.release(id);
       await runs.recordTurn({
         run: { ...run, attemptId: null, budgetIds: ids },

@@ -31,13 +31,14 @@ export interface Reservation {
  * Idempotent for a run, turn and budget. A budget without a limit is never short; a wallet that nothing was ever put
  * into is empty. What a call holds is known even if nothing limits it yet: where no budget of it exists, the workspace's
  * cap a month is opened without a limit.
- * @returns the budget that has too little left, or undefined when all have enough and the amount is held
+ * @returns every budget that has too little left, the one with the least first; none when all have enough and the amount
+ * is held
  */
-export async function reserve(db: Database, reservation: Reservation): Promise<Short | undefined> {
-  if (reservation.budgetIds.length === 0 && !reservation.wallet) return undefined;
+export async function reserve(db: Database, reservation: Reservation): Promise<Short[]> {
+  if (reservation.budgetIds.length === 0 && !reservation.wallet) return [];
   const { short, isHeld } = await tryToReserve(db, reservation);
-  if (isHeld) return undefined;
-  if (!short) await openCap(db, reservation);
+  if (isHeld) return [];
+  if (short.length === 0) await openCap(db, reservation);
   // What another attempt of this turn held while the statement waited for the budgets is seen only by a second one.
   return (await tryToReserve(db, reservation)).short;
 }
@@ -51,22 +52,24 @@ async function openCap(db: Database, { runId, budgetIds }: Reservation): Promise
     on conflict (id) do nothing`);
 }
 
-interface Short {
+export interface Short {
   budgetId: string;
   freeUsd: string;
+  /** Of this budget, for the call. */
+  needsUsd: string;
 }
 
 async function tryToReserve(
   db: Database,
   { runId, turn, budgetIds, amountUsd, wallet }: Reservation,
-): Promise<{ short: Short | undefined; isHeld: boolean }> {
+): Promise<{ short: Short[]; isHeld: boolean }> {
   const walletId = wallet && walletBudgetId(wallet.customerId);
   const ids = sql`${sql.param([...budgetIds, ...(walletId ? [walletId] : [])])}::text[]`;
   const amount = wallet
     ? sql`case id when ${walletId} then ${wallet.micros}::numeric / ${USD_MICROS} else ${amountUsd}::numeric end`
     : sql`${amountUsd}::numeric`;
-  const outcome = first(
-    await db.rows<{ short: Short | null; isHeld: boolean }>(sql`
+  return first(
+    await db.rows<{ short: Short[]; isHeld: boolean }>(sql`
     with held as (
       select id, limit_usd - ${spentInPeriod(sql`budgets`)} - reserved_usd as free from budgets where id = any(${ids}) order by id for update
     ), before as (
@@ -83,10 +86,10 @@ async function tryToReserve(
       select ${runId}, ${turn}, id, ${amount} from raised
       returning budget_id
     )
-    select (select jsonb_build_object('budgetId', id, 'freeUsd', free::text) from short order by free limit 1) as short,
+    select (select coalesce(jsonb_agg(jsonb_build_object('budgetId', id, 'freeUsd', trim_scale(free)::text,
+        'needsUsd', trim_scale(${amount})::text) order by free, id), '[]') from short) as short,
       not exists (select 1 from short) and exists (select 1 from noted union all select 1 from before) as "isHeld"`),
   );
-  return { ...outcome, short: outcome.short ?? undefined };
 }
 
 /** A turn moves this in the wallet of its workspace: the hold, and the charge of the call, if there is one. */
