@@ -64,8 +64,14 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
     pauseIdle: projects.pauseIdle,
     nextStep: projects.nextStep,
 
-    resumeProject: (command: CommandRef & { inFlightTaskIds: string[]; retryFailed?: boolean; raiseByUsd?: string }) =>
-      projects.resumeProject({ ...command, effectOf }),
+    resumeProject: (
+      command: CommandRef & {
+        inFlightTaskIds: string[];
+        retryFailed?: boolean;
+        raiseByUsd?: string;
+        mayRaiseCaps?: boolean;
+      },
+    ) => projects.resumeProject({ ...command, effectOf }),
 
     async abandonProject(command: CommandRef) {
       const { changes } = await projects.abandonProject(command);

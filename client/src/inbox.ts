@@ -29,7 +29,7 @@ export interface InboxAnswer extends CallOptions {
   comment?: string | undefined;
   /** Goes with `submit`: what the page of the question asks for. */
   data?: WaitAnswer['data'] | undefined;
-  /** Goes with `raise_budget`: US dollars, as a decimal. */
+  /** Goes with `raise_budget`: US dollars, as a decimal, that are added to each of the wait's `limits`. */
   raiseByUsd?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Inbox {
   get(waitId: string, options?: { signal?: AbortSignal }): Promise<WaitDetail>;
   /**
    * Answers a wait as it was seen: what has changed since, or was answered by somebody else, is refused.
-   * @throws ServiceError changed_since, already_answered, not_an_approver, four_eyes
+   * @throws ServiceError changed_since, already_answered, not_an_approver, four_eyes, nothing_to_raise, admin_required
    */
   answer(wait: SeenWait, answer: WaitAnswer['answer'], more?: InboxAnswer): Promise<WaitDetail>;
   /** Asks for an answer once more. @throws ServiceError reminded_lately */

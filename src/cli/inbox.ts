@@ -46,7 +46,7 @@ export function addInboxCommands(program: Command): void {
     .option('-c, --comment <text>', 'kept with the answer; whoever does the work again is told')
     .option('--text <text>', 'with submit: the answer to the question')
     .option('--data <json>', 'with submit: what the form would send', parseJson)
-    .option('--by <usd>', 'with raise_budget: what is added to each budget that stops it')
+    .option('--by <usd>', 'with raise_budget: what is added to each limit that stops it')
     .option('--json', 'print JSON')
     .action(answer);
   addHandOverCommands(inbox);
@@ -90,6 +90,10 @@ function printWait(wait: WaitDetail): void {
   for (const { of, spent_usd, budget_usd } of wait.budgets) {
     line('budget', oneLine(`${of}: ${formatUsd(spent_usd)} of ${formatUsd(budget_usd)}`));
   }
+  for (const { name, free_usd, limit_usd, needs_usd, raised_by } of wait.limits) {
+    const left = `${formatUsd(free_usd)} of ${formatUsd(limit_usd)} left, ${formatUsd(needs_usd)} needed`;
+    line('stops it', oneLine(`${name}: ${left}; ${RAISED_BY[raised_by]}`));
+  }
   for (const { phase_slug, version, id } of wait.artifacts)
     line('about', `${phase_slug} v${version}  ${paint('gray', id)}`);
   for (const { step_slug, feedback } of wait.reviews) line('review', oneLine(`${step_slug}: ${feedback}`));
@@ -101,15 +105,25 @@ function printWait(wait: WaitDetail): void {
   if (wait.status === 'settled') {
     print(wait.answer === null ? 'closed without an answer: what it was about moved on' : saidOf(wait));
   }
-  for (const { answer: name, then, takes } of wait.choices) {
-    print(
-      `\n${paint('cyan', `aos inbox answer ${wait.id} ${name} --revision ${wait.revision}${needs(takes)}`)}\n  ${then}`,
-    );
+  for (const choice of wait.choices) {
+    const command = `aos inbox answer ${wait.id} ${choice.answer} --revision ${wait.revision}${needs(choice)}`;
+    print(`\n${paint('cyan', command)}\n  ${leadsTo(choice)}`);
   }
 }
 
-const needs = (takes: WaitDetail['choices'][number]['takes']): string =>
+const RAISED_BY: Readonly<Record<WaitDetail['limits'][number]['raised_by'], string>> = {
+  members: 'members raise it',
+  admins: 'owners and admins raise it',
+  payment: 'to be topped up',
+};
+
+const needs = ({ takes }: WaitDetail['choices'][number]): string =>
   (takes.includes('data') ? ' --text <text>' : '') + (takes.includes('raise_by_usd') ? ' --by <usd>' : '');
+
+const leadsTo = ({ then, refused, at_least_usd: least }: WaitDetail['choices'][number]): string => {
+  if (refused !== null) return `refused: ${oneLine(refused)}`;
+  return least === null ? then : `${then} It takes at least ${least}.`;
+};
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 

@@ -4,10 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { jsonOf, runCli, startCli } from '../embedded/service-process.ts';
-import { agentStep, gateStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
+import {
+  agentStep,
+  gateStep,
+  makeTemplate,
+  phaseSpec,
+  startProject,
+  untilProject,
+} from '../support/fixtures/projects.ts';
 import { answer, untilWait } from '../resources/inbox/waits.ts';
 import { addMember } from '../resources/sign-in/people.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { eventually, sessionFor, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;
@@ -55,6 +62,30 @@ test('lists, shows and answers what waits', async () => {
   expect(second.stderr).toMatch(/answered already: approve, by \S+, at [\d-]+ [\d:]+ UTC: Lovely/);
   expect((await aos('--settled')).stdout).toContain(`approve by `);
   expect((await aos('show', 'nope')).stderr).toContain('there is no wait nope; list them with: aos inbox');
+});
+
+// Guards: what stopped a project is told with who raises it; a raise that is refused, or too small, is so in words.
+test('raises the limit that stopped a project', async () => {
+  await makeTemplate(tenant, 'capped', [phaseSpec('main', [agentStep('write')])]);
+  const capOf = async () => (await tenant.cp('GET', '/v1/cost/caps')).body.data;
+  await tenant.cp('PUT', '/v1/cost/caps/workspace.month', { limit_usd: '0.000001' });
+  const projectId = await startProject(tenant, 'capped', { cost_budget_usd: '2' });
+  const { id, revision } = await untilWait(tenant, { project_id: projectId, kind: 'paused' });
+  const ofMember = (...args: string[]) => runCli(['inbox', ...args], env(sessionFor(tenant.caller, 'member')));
+  const raise = ['answer', id, 'raise_budget', '--revision', String(revision), '--by'];
+
+  expect((await aos('show', id)).stdout).toMatch(
+    /stops it +workspace\.month: .* needed; owners and admins raise it\n[^]*raise_budget [^]*added to the cap of the workspace a month.* It takes at least 0\.\d+\./,
+  );
+  expect((await ofMember('show', id)).stdout).toMatch(/refused: admin_required: the cap of the workspace a month/);
+  const refused = await ofMember(...raise, '5');
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('owners and admins raise it') });
+  expect((await aos(...raise, '0.00000001')).stderr).toMatch(/raise_by_usd must be at least 0\.\d+: the cap/);
+  expect(await capOf()).toMatchObject([{ limit_usd: '0.000001' }]);
+  expect((await aos(...raise, '5')).stdout).toContain('raise_budget: ');
+  expect(await capOf()).toMatchObject([{ limit_usd: '5.000001' }]);
+  await untilProject(tenant, projectId, 'completed');
+  await tenant.cp('DELETE', '/v1/cost/caps/workspace.month');
 });
 
 // Guards: whoever asks others: a reminder, and a stand-in who is named until then; what is refused is said in words.

@@ -235,6 +235,9 @@ await describeConsole('projects and what waits', {}, (stage) => {
       const { tab, open } = await show(PHONE);
       await open('/inbox?kind=paused');
       await tab.getByRole('link', { name: /Out of money/ }).click();
+      await tab.getByRole('table', { name: '1 limit' }).getByRole('cell', { name: 'project' }).waitFor();
+      await tab.getByText(/added to the budget of the project/).waitFor();
+      await tab.getByText(/At least 0\.\d+\./).waitFor();
       const raise = tab.getByRole('button', { name: 'Raise the budget' });
       expect(await raise.isDisabled()).toBe(true);
       await tab.getByLabel('Raise by, US dollars').fill('2');

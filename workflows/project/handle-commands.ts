@@ -39,11 +39,12 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
 
   setHandler(
     resumeUpdate,
-    ({ actor, seen, retryFailed, raiseByUsd }) =>
+    ({ actor, seen, retryFailed, raiseByUsd, mayRaiseCaps }) =>
       command(async (commandId) => {
         const inFlightTaskIds = [...board.inFlight.keys()].map((slug) => present(board.find(slug)).taskId);
         const command = { projectId, actor, commandId, inFlightTaskIds };
-        const asked = { ...(seen && { seen }), ...(retryFailed && { retryFailed }), ...(raiseByUsd && { raiseByUsd }) };
+        const raise = raiseByUsd && { raiseByUsd, ...(mayRaiseCaps && { mayRaiseCaps }) };
+        const asked = { ...(seen && { seen }), ...(retryFailed && { retryFailed }), ...(raise && raise) };
         const { summary, changes, retried = [] } = await records.resumeProject({ ...command, ...asked });
         state.status = 'active';
         apply(changes);

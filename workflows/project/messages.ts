@@ -92,10 +92,18 @@ export interface RecoverySummary {
   repeat_crash_failures: number;
   nonidempotent_pauses: number;
 }
-/** Problems: project_not_paused. */
+/** Problems: project_not_paused; of a raise bad_request, nothing_to_raise, insufficient_credit, admin_required. */
 export const resumeUpdate = defineUpdate<
   RecoverySummary,
-  [Command & { /** The steps that have failed are tried again. */ retryFailed?: boolean; raiseByUsd?: string }]
+  [
+    Command & {
+      /** The steps that have failed are tried again. */
+      retryFailed?: boolean;
+      raiseByUsd?: string;
+      /** The caller may set caps on spending. */
+      mayRaiseCaps?: boolean;
+    },
+  ]
 >('resume');
 
 /** Problems: project_ended. */

@@ -222,6 +222,9 @@ export const PROBLEMS = {
   "already_submitted": {
     "status": 409
   },
+  "nothing_to_raise": {
+    "status": 409
+  },
   "reminded_lately": {
     "status": 409
   },

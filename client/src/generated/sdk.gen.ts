@@ -1172,7 +1172,7 @@ export const inboxGet = <ThrowOnError extends boolean = true>(options: Options<I
 /**
  * Answer what waits, as it was seen
  *
- * An answer is bound to the `revision` that it names: what has changed since is refused with `changed_since`, what somebody has answered with `already_answered`, which says who, when and what. So no two answers have an effect. A gate that asks for several approvals stays open until there are enough; `votes` has what was counted so far.
+ * An answer is bound to the `revision` that it names: what has changed since is refused with `changed_since`, what somebody has answered with `already_answered`, which says who, when and what. So no two answers have an effect. A gate that asks for several approvals stays open until there are enough; `votes` has what was counted so far. `raise_budget` raises every one of `limits`, or is refused and raises none: `admin_required` where one is a cap that the caller may not set, `insufficient_credit` where the wallet is empty, `nothing_to_raise` where none stops it any more.
  */
 export const inboxAnswer = <ThrowOnError extends boolean = true>(options: Options<InboxAnswerData, ThrowOnError>): RequestResult<InboxAnswerResponses, InboxAnswerErrors, ThrowOnError, 'data'> => options.client.post<InboxAnswerResponses, InboxAnswerErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',

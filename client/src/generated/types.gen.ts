@@ -451,7 +451,7 @@ export type WaitAnswer = {
      */
     data?: unknown;
     /**
-     * With `raise_budget`: what is added to each budget that stops it
+     * With `raise_budget`: what is added to each of `limits`
      */
     raise_by_usd?: string;
 };
@@ -2899,6 +2899,10 @@ export type WaitDetail = {
         spent_usd: string;
     }>;
     /**
+     * Of a project that ran out of money: every limit that stops it now. `raise_budget` raises these
+     */
+    limits: Array<StoppingLimit>;
+    /**
      * Of a webhook gate: which system is awaited
      */
     awaits: string | null;
@@ -2927,6 +2931,14 @@ export type WaitChoice = {
      * By what the same work cost before; null: nothing is known
      */
     cost_estimate_usd: string | null;
+    /**
+     * With `raise_budget`: less would let nothing go on, and is refused
+     */
+    at_least_usd: string | null;
+    /**
+     * Why this answer of the caller would be refused now; null: it would not
+     */
+    refused: string | null;
 };
 
 export type WaitVote = {
@@ -2938,6 +2950,47 @@ export type WaitVote = {
     by: string;
     via: 'inbox' | 'link' | 'api_key' | 'page' | 'signal' | 'timeout' | 'elsewhere';
     at: string;
+};
+
+export type StoppingLimit = {
+    /**
+     * `project`, `phase.text`, `wallet`, of a cap its id: `workspace.month`
+     */
+    name: string;
+    kind: 'project' | 'phase' | 'run' | 'workspace' | 'agent' | 'api-key' | 'wallet';
+    /**
+     * Id of the project or key, slug of the phase or agent
+     */
+    of: string | null;
+    /**
+     * Of a cap
+     */
+    period: 'month' | 'day' | null;
+    limit_usd: string;
+    /**
+     * Of a cap in this period
+     */
+    spent_usd: string;
+    /**
+     * What calls under way may cost at most
+     */
+    held_usd: string;
+    /**
+     * What is left. Below what is needed, or it would not stop the project
+     */
+    free_usd: string;
+    /**
+     * What the next call of each step that it stopped may cost, together
+     */
+    needs_usd: string;
+    /**
+     * `members`: whoever works in the workspace; `admins`: who may set caps; `payment`: topped up
+     */
+    raised_by: 'members' | 'admins' | 'payment';
+    /**
+     * Whether the caller may
+     */
+    may_raise: boolean;
 };
 
 export type AlreadyAnsweredProblem = {
@@ -11813,7 +11866,11 @@ export type InboxAnswerErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_an_approver`, `four_eyes`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
+     * `insufficient_credit`
+     */
+    402: Problem;
+    /**
+     * `not_an_approver`, `four_eyes`, `admin_required`, `workspace_archived`, `deploys_only`, `read_only`, `foreign_origin`
      */
     403: NotAnApproverProblem | Problem;
     /**
@@ -11825,7 +11882,7 @@ export type InboxAnswerErrors = {
      */
     408: Problem;
     /**
-     * `already_answered`, `changed_since`, `project_ended`, `idempotency_key_reused`
+     * `already_answered`, `changed_since`, `project_ended`, `nothing_to_raise`, `idempotency_key_reused`
      */
     409: AlreadyAnsweredProblem | ChangedSinceProblem | Problem;
     /**

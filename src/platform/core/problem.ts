@@ -73,6 +73,7 @@ export const PROBLEMS = {
   attempt_queued: { status: 409 },
   gate_not_waiting: { status: 409 },
   already_submitted: { status: 409 },
+  nothing_to_raise: { status: 409 },
   reminded_lately: { status: 409 },
   /** The thing that was decided on has changed since it was shown. */
   changed_since: { status: 409, isStructured: true },

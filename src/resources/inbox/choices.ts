@@ -1,4 +1,5 @@
 /** Says in words what each answer to a wait leads to. Pure. */
+import { leastRaiseOf, namesOf, refusalOf, type Stop } from '../projects/stops/model.ts';
 import type { Choice, WaitRow } from './contract.ts';
 import type { Answer } from './model.ts';
 
@@ -10,11 +11,22 @@ interface Costs {
 
 const isRework = (config: Record<string, unknown> | null): boolean => config?.['on_reject'] === 'rework';
 
-export function choicesOf(wait: WaitRow, config: Record<string, unknown> | null, costs: Costs): Choice[] {
+interface Raise {
+  stops: readonly Stop[];
+  /** The caller may raise caps. */
+  hasCaps: boolean;
+}
+
+export function choicesOf(
+  wait: WaitRow,
+  config: Record<string, unknown> | null,
+  costs: Costs,
+  { stops, hasCaps }: Raise,
+): Choice[] {
   const rejected = isRework(config)
     ? 'The work goes back to its producer with the comment; then it is asked again.'
     : 'The project pauses: the gate can be retried, or the project abandoned.';
-  const words: Readonly<Record<Answer, Omit<Choice, 'answer'>>> = {
+  const words: Readonly<Record<Answer, Omit<Choice, 'answer' | 'at_least_usd' | 'refused'>>> = {
     approve: { then: 'The steps after it go on.', takes: ['comment'], cost_estimate_usd: costs.ofRest },
     reject: {
       then: wait.kind === 'plan' ? 'The edit session ends and has changed nothing.' : rejected,
@@ -34,7 +46,10 @@ export function choicesOf(wait: WaitRow, config: Record<string, unknown> | null,
       cost_estimate_usd: costs.ofRest,
     },
     raise_budget: {
-      then: 'The budgets that stop it are raised by that much, and the project goes on.',
+      then:
+        stops.length === 0
+          ? 'No limit stops the project any more.'
+          : `That much is added to ${namesOf(stops)}, and the project goes on.`,
       takes: ['raise_by_usd'],
       cost_estimate_usd: costs.ofRest,
     },
@@ -59,5 +74,11 @@ export function choicesOf(wait: WaitRow, config: Record<string, unknown> | null,
       cost_estimate_usd: null,
     },
   };
-  return wait.answers.map((answer) => ({ answer, ...words[answer] }));
+  return wait.answers.map((answer) => ({
+    answer,
+    ...words[answer],
+    ...(answer === 'raise_budget'
+      ? { at_least_usd: leastRaiseOf(stops), refused: refusalOf(stops, hasCaps)?.message ?? null }
+      : { at_least_usd: null, refused: null }),
+  }));
 }

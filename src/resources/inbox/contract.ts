@@ -5,6 +5,7 @@ import { limit, Timestamp, Usd, UsdText } from '../../platform/http/schemas.ts';
 import { GatePolicy } from '../templates/gates/contract.ts';
 import { GATE_KINDS } from '../templates/model.ts';
 import { PAUSE_REASONS, WAYS } from '../projects/model.ts';
+import { StoppingLimit } from '../projects/stops/contract.ts';
 import { ANSWERS, WAIT_KINDS } from './model.ts';
 
 const WaitPath = z.object({ wait_id: z.string() });
@@ -63,6 +64,8 @@ const Choice = z
       .array(z.enum(['comment', 'data', 'raise_by_usd']))
       .describe('What goes with it in the request; `data` and `raise_by_usd` must'),
     cost_estimate_usd: Usd.nullable().describe('By what the same work cost before; null: nothing is known'),
+    at_least_usd: Usd.nullable().describe('With `raise_budget`: less would let nothing go on, and is refused'),
+    refused: z.string().nullable().describe('Why this answer of the caller would be refused now; null: it would not'),
   })
   .meta({ id: 'WaitChoice' });
 export type Choice = z.input<typeof Choice>;
@@ -135,6 +138,9 @@ const WaitDetail = z
     budgets: z
       .array(z.object({ of: z.string(), budget_usd: Usd, spent_usd: Usd }))
       .describe('Of a project that paused itself: `project`, and each phase that has a budget'),
+    limits: z
+      .array(StoppingLimit)
+      .describe('Of a project that ran out of money: every limit that stops it now. `raise_budget` raises these'),
     awaits: z.string().nullable().describe('Of a webhook gate: which system is awaited'),
     effect: z
       .object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()).nullable() })
@@ -227,7 +233,7 @@ const AnswerRequest = z
           'data is too large (max 50 KB)',
         )
         .describe('With `submit`: what the page would send, a value of JSON; of a question {"answer": "..."}'),
-      raise_by_usd: UsdText.optional().describe('With `raise_budget`: what is added to each budget that stops it'),
+      raise_by_usd: UsdText.optional().describe('With `raise_budget`: what is added to each of `limits`'),
     },
     'a JSON object required',
   )
@@ -244,7 +250,9 @@ export const answerWait = endpoint({
   description:
     'An answer is bound to the `revision` that it names: what has changed since is refused with `changed_since`, what ' +
     'somebody has answered with `already_answered`, which says who, when and what. So no two answers have an effect. ' +
-    'A gate that asks for several approvals stays open until there are enough; `votes` has what was counted so far.',
+    'A gate that asks for several approvals stays open until there are enough; `votes` has what was counted so far. ' +
+    '`raise_budget` raises every one of `limits`, or is refused and raises none: `admin_required` where one is a cap that ' +
+    'the caller may not set, `insufficient_credit` where the wallet is empty, `nothing_to_raise` where none stops it any more.',
   idempotent: true,
   params: WaitPath,
   body: AnswerRequest,
@@ -258,6 +266,9 @@ export const answerWait = endpoint({
     'already_answered',
     'changed_since',
     'project_ended',
+    'nothing_to_raise',
+    'admin_required',
+    'insufficient_credit',
     'runtime_unreachable',
   ],
 });

@@ -83,6 +83,12 @@ const STOPPED_BY: Readonly<Record<NonNullable<WaitDetailRow['pause_reason']>, st
   gate_expired: 'Nobody answered a gate in time.',
 };
 
+const RAISED_BY: Readonly<Record<WaitDetailRow['limits'][number]['raised_by'], string>> = {
+  members: 'members raise it',
+  admins: 'owners and admins raise it',
+  payment: 'to be topped up',
+};
+
 const placeOf = ({ phase_slug, step_slug }: WaitDetailRow): string | null =>
   [phase_slug, step_slug].filter(Boolean).join(' / ') || null;
 
@@ -98,7 +104,7 @@ const NOTICES = {
 } as const;
 
 function about(wait: WaitDetailRow): string {
-  const { prompt, title, pause_reason: reason, artifacts, work, votes, failures, budgets, plan, effect } = wait;
+  const { prompt, title, pause_reason: reason, artifacts, work, votes, failures, budgets, plan, effect, limits } = wait;
   const lines = [
     ...artifacts
       .slice(0, MAX_LISTED)
@@ -107,6 +113,12 @@ function about(wait: WaitDetailRow): string {
     ...budgets
       .slice(0, MAX_LISTED)
       .map(({ of, spent_usd, budget_usd }) => `Budget of ${of}: ${spent_usd} of ${budget_usd} USD spent`),
+    ...limits
+      .slice(0, MAX_LISTED)
+      .map(
+        ({ name, free_usd, limit_usd, needs_usd, raised_by }) =>
+          `Stopped by ${name}: ${free_usd} of ${limit_usd} USD left, ${needs_usd} needed (${RAISED_BY[raised_by]})`,
+      ),
     ...votes.slice(0, MAX_LISTED).map(({ by, answer }) => `${by}: ${answer}`),
   ].map((line) => `<li>${escaped(line)}</li>`);
   // A plan is shown in words, and not also as its planner wrote it.
@@ -162,10 +174,11 @@ function formOf({ choices, question, may_answer: mayAnswer }: WaitDetailRow, dra
   if (!mayAnswer) return '<p role="status">Others decide here: you are told of it, and are not asked.</p>';
   if (question && question.tool !== 'ask_human') return '<p role="status">It is answered on a page of its own.</p>';
   const takesComment = choices.some(({ takes }) => takes.includes('comment'));
-  const takesMoney = choices.some(({ takes }) => takes.includes('raise_by_usd'));
-  const buttons = choices.map(
-    ({ answer, then, cost_estimate_usd: cost }, i) =>
-      `<button${i === 0 ? '' : ' class="quiet"'} name="answer" value="${answer}">${LABELS[answer]}</button>\n<p class="then">${escaped(then)}${cost === null || Number(cost) === 0 ? '' : ` It takes ${estimate(cost)}, by what the same work cost before.`}</p>`,
+  const raise = choices.find(({ takes, refused }) => takes.includes('raise_by_usd') && refused === null);
+  const buttons = choices.map(({ answer, then, cost_estimate_usd: cost, refused }, i) =>
+    refused !== null
+      ? `<p class="then">${LABELS[answer]}: ${escaped(refused)}</p>`
+      : `<button${i === 0 ? '' : ' class="quiet"'} name="answer" value="${answer}">${LABELS[answer]}</button>\n<p class="then">${escaped(then)}${cost === null || Number(cost) === 0 ? '' : ` It takes ${estimate(cost)}, by what the same work cost before.`}</p>`,
   );
   return `<form method="post">
 ${question ? answerField(question, draft) : ''}${
@@ -173,8 +186,8 @@ ${question ? answerField(question, draft) : ''}${
       ? `<label for="comment">Comment</label>\n<textarea id="comment" name="comment" rows="3" maxlength="10000">${escaped(draft.comment ?? '')}</textarea>\n`
       : ''
   }${
-    takesMoney
-      ? `<label for="raise">Raise by, in US dollars</label>\n<input type="text" inputmode="decimal" id="raise" name="raise_by_usd" value="${escaped(draft.raise_by_usd ?? '')}">\n`
+    raise
+      ? `<label for="raise">Raise by, in US dollars, at least ${escaped(String(raise.at_least_usd))}</label>\n<input type="text" inputmode="decimal" id="raise" name="raise_by_usd" value="${escaped(draft.raise_by_usd ?? '')}">\n`
       : ''
   }${buttons.join('\n')}
 </form>`;

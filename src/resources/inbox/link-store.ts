@@ -1,5 +1,6 @@
 /** Action links, as they are kept: the digest of a token, and what it is bound to. */
 import { sql } from 'drizzle-orm';
+import type { Role } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
 
 export type LinkStore = ReturnType<typeof createLinkStore>;
@@ -16,6 +17,8 @@ export interface NewLink {
 export interface LinkRow extends NewLink {
   id: string;
   workspaceId: string;
+  /** Of the recipient; null of one who is no member. */
+  role: Role | null;
   isUsed: boolean;
 }
 
@@ -38,14 +41,15 @@ export const createLinkStore = (db: Database) => ({
   async find(tokenHash: string): Promise<LinkRow | undefined> {
     const [row] = await db.rows<LinkRow>(sql`
       select l.id, l.customer_id as "customerId", o.identity_workspace_id as "workspaceId", l.wait_id as "waitId", l.revision,
-        l.recipient, l.used_at is not null as "isUsed"
+        l.recipient, m.role, l.used_at is not null as "isUsed"
       from action_links l
         join workspaces o on o.customer_id = l.customer_id and o.archived_at is null and o.destroying_since is null
         join waits w on w.id = l.wait_id and w.customer_id = l.customer_id
         left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
+        left join workspace_members m on m.customer_id = l.customer_id and m.email = l.recipient
       where l.token_hash = ${tokenHash} and l.withdrawn_at is null and l.expires_at > now()
         and has_say(l.customer_id, null, false, l.recipient)
-        and (exists (select from workspace_members m where m.customer_id = l.customer_id and m.email = l.recipient)
+        and (m.email is not null
           or is_among(s.gate_config -> 'approvers', l.recipient, null)
           or (w.escalated_at is not null and is_among(s.gate_config -> 'escalate_to', l.recipient, null)))`);
     return row;

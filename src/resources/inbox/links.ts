@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { hmacSha256, safeEqual, secretsIn, sha256 } from '../../platform/core/crypto.ts';
 import type { PageKeys } from '../../platform/core/page-keys.ts';
 import { Problem } from '../../platform/core/problem.ts';
-import { NO_STANDING } from '../../platform/core/rights.ts';
+import { standingIn } from '../../platform/core/rights.ts';
 import { withAudit, type AuditTrail } from '../../platform/http/audit.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { OtpDemand } from '../otp/model.ts';
@@ -72,11 +72,12 @@ export const createActionLinks = ({ store, inbox, otp, audit, secret, pageKeys, 
     return store.find(sha256(token));
   }
 
-  const callerOf = ({ workspaceId, customerId, recipient }: LinkRow): Caller => ({
+  /** Has the rights of the recipient, as they are now. What takes an admin is about money, and the code stands for the stamp. */
+  const callerOf = ({ workspaceId, customerId, recipient, role }: LinkRow): Caller => ({
     workspaceId,
     customerId,
     actor: recipient,
-    standing: NO_STANDING,
+    standing: standingIn(workspaceId, role ?? undefined, { isStamped: true }),
   });
 
   async function show(link: LinkRow): Promise<Linked> {

@@ -5,10 +5,13 @@
  */
 import { isService } from '../../platform/core/actor.ts';
 import { Problem, type ProblemCode } from '../../platform/core/problem.ts';
+import { can } from '../../platform/core/rights.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Claim } from '../../platform/http/once-only.ts';
 import type { Decision, PlanDecision, Seen, Way } from '../projects/model.ts';
+import type { StoppingLimit } from '../projects/stops/contract.ts';
+import { limitOfStop, mayRaiseCaps, type RAISERS, type Stop } from '../projects/stops/model.ts';
 import type { ProjectStore } from '../projects/store/index.ts';
 import { alreadyAnswered, changedSince } from '../projects/store/waits.ts';
 import type { LostEffectSettling } from '../runs/store/lost-effects.ts';
@@ -68,7 +71,7 @@ export interface InboxDependencies {
   commands: Commands;
   pages: Pages;
   effects: Effects;
-  projects: Pick<ProjectStore, 'delegateGate' | 'remindOfWait'>;
+  projects: Pick<ProjectStore, 'delegateGate' | 'remindOfWait' | 'loadStops'>;
   /** What was told of spending and is still so. */
   spendingOf: (customerId: string) => Promise<SpendingNoticeRow[]>;
 }
@@ -92,8 +95,17 @@ export const createInboxService = ({
   const find = async (caller: Caller, waitId: string): Promise<StoredWait> =>
     found(UUID.test(waitId) ? await store.find(caller, waitId) : undefined);
 
-  async function describe({ customerId }: Caller, wait: WaitRow): Promise<WaitDetailRow> {
+  /** What stops the project of a wait, while it does. */
+  const stopsOf = async ({ customerId }: Caller, { status, pause_reason, project_id: id }: WaitRow): Promise<Stop[]> =>
+    status === 'open' && pause_reason === 'budget_breached' && id !== null
+      ? projects.loadStops({ id, customerId })
+      : [];
+
+  async function describe(caller: Caller, wait: WaitRow): Promise<WaitDetailRow> {
+    const { customerId } = caller;
     const { kind } = wait;
+    const stops = await stopsOf(caller, wait);
+    const hasCaps = mayRaiseCaps(caller);
     const { gateConfig, callArguments, tool, instruction, costOfRest, costOfPhase, ...shown } = await details.load(
       customerId,
       wait,
@@ -110,7 +122,10 @@ export const createInboxService = ({
       ...wait,
       ...shown,
       prompt: prompt ?? question ?? instruction,
-      choices: choicesOf(wait, gateConfig, { ofRest: costOfRest, ofPhase: costOfPhase }),
+      choices: choicesOf(wait, gateConfig, { ofRest: costOfRest, ofPhase: costOfPhase }, { stops, hasCaps }),
+      limits: stops.map((stop) =>
+        wireStop(stop, { members: can(caller, 'workspace.change'), admins: hasCaps, payment: false }),
+      ),
       on_timeout: onTimeout(wait, gateConfig),
       question: tool !== null && !isLost ? { question: question ?? wait.title, options: texts('options'), tool } : null,
       awaits: kind === 'webhook_gate' ? wait.title : null,
@@ -197,7 +212,10 @@ export const createInboxService = ({
 
     get: async (caller: Caller, waitId: string) => describe(caller, await find(caller, waitId)),
 
-    /** @throws Problem not_found, bad_request, already_answered, changed_since, project_ended, runtime_unreachable */
+    /**
+     * @throws Problem not_found, bad_request, already_answered, changed_since, project_ended, nothing_to_raise,
+     * admin_required, insufficient_credit, runtime_unreachable
+     */
     async answer(caller: Caller, waitId: string, body: AnswerRequest, via: Way = 'inbox', claim?: Claim) {
       const wait = await find(caller, waitId);
       try {
@@ -270,6 +288,20 @@ function requireKeysNamed({ policy }: WaitRow): void {
     approvers: null,
     escalate_to: null,
   });
+}
+
+/** @param may which of those who raise limits the caller is among */
+function wireStop(stop: Stop, may: Readonly<Record<(typeof RAISERS)[number], boolean>>): StoppingLimit {
+  const { name, kind, of, period, raisedBy } = limitOfStop(stop);
+  const { limitUsd, spentUsd, heldUsd, freeUsd, needsUsd } = stop;
+  const amounts = {
+    limit_usd: limitUsd,
+    spent_usd: spentUsd,
+    held_usd: heldUsd,
+    free_usd: freeUsd,
+    needs_usd: needsUsd,
+  };
+  return { name, kind, of, period, ...amounts, raised_by: raisedBy, may_raise: may[raisedBy] };
 }
 
 const WHEN_LATE = {

@@ -5,6 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Log } from '../../../src/platform/core/log.ts';
 import { startOpenAiServer, type OpenAiServer } from '../fakes/openai-server.ts';
 import { startTestService, type TestService } from './service.ts';
 
@@ -19,12 +20,13 @@ export interface PricedService {
 }
 
 /** @param env further settings of the service */
-export async function startPricedService(env: Record<string, string> = {}): Promise<PricedService> {
+export async function startPricedService(env: Record<string, string> = {}, log?: Log): Promise<PricedService> {
   const provider = await startOpenAiServer();
   const folder = await mkdtemp(join(tmpdir(), 'aos-prices-'));
   const prices = join(folder, 'prices.json');
   await writeFile(prices, JSON.stringify({ scripted: { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 } }));
   const service = await startTestService({
+    ...(log && { log }),
     env: {
       MODEL_PRICES: prices,
       MODEL_MAX_OUTPUT_TOKENS: '100',

@@ -79,9 +79,10 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
     if (choice.answer === 'abandon') setAsks(choice);
     else if (form.current?.reportValidity() !== false) answer.mutate(choice);
   };
-  const isReady = ({ takes: needed, answer: name }: WaitChoice) =>
+  const isReady = ({ takes: needed, answer: name, refused }: WaitChoice) =>
     (!needed.includes('data') || data.trim() !== '') &&
     (!needed.includes('raise_by_usd') || raiseBy.trim() !== '') &&
+    refused === null &&
     (name !== 'request_changes' || comment.trim() !== '');
 
   if (wait.choices.length === 0) return <Faster error={answer.error} />;
@@ -89,12 +90,7 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
     <form ref={form} aria-label="Answer" className="card space-y-3 p-3" onSubmit={(event) => event.preventDefault()}>
       {takes('data') && <DataField wait={wait} value={data} onChange={setData} />}
       {takes('raise_by_usd') && (
-        <UsdField
-          label="Raise by, US dollars"
-          hint="Added to each budget that stops it."
-          value={raiseBy}
-          onChange={setRaiseBy}
-        />
+        <UsdField label="Raise by, US dollars" hint={raiseHint(wait)} value={raiseBy} onChange={setRaiseBy} />
       )}
       {takes('comment') && (
         <NoteField
@@ -122,7 +118,7 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
                 {verb}
               </Button>
               <p className="text-xs text-soft">
-                {choice.then}
+                {choice.refused ?? choice.then}
                 {Number(choice.cost_estimate_usd) > 0 && ` Costs about ${money(choice.cost_estimate_usd!)}.`}
               </p>
             </li>
@@ -175,6 +171,11 @@ function Faster({ error }: { error: unknown }) {
     );
   }
   return <Refusal error={error} />;
+}
+
+function raiseHint({ choices }: WaitDetail): string {
+  const least = choices.find(({ answer }) => answer === 'raise_budget')?.at_least_usd;
+  return `Added to each limit that stops it.${Number(least) > 0 ? ` At least ${least}.` : ''}`;
 }
 
 const isPlainQuestion = ({ question }: WaitDetail): boolean => question?.tool === 'ask_human';

@@ -32,6 +32,7 @@ export function Subject({ wait }: { wait: WaitDetail }) {
           )}
         </div>
       ))}
+      {wait.limits.length > 0 && <Limits limits={wait.limits} />}
       {wait.budgets.length > 0 && <Budgets budgets={wait.budgets} />}
       {wait.plan && <Plan plan={wait.plan as unknown as EditPlan} projectId={wait.project_id!} />}
       {wait.work.map((work, i) => (
@@ -260,5 +261,47 @@ function Budgets({ budgets }: Pick<WaitDetail, 'budgets'>) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+const RAISED_BY: Record<WaitDetail['limits'][number]['raised_by'], string> = {
+  members: 'members',
+  admins: 'owners and admins',
+  payment: 'topping up',
+};
+
+function Limits({ limits }: Pick<WaitDetail, 'limits'>) {
+  return (
+    <div className="card overflow-x-auto">
+      <table className="tabular w-full text-sm">
+        <caption className="sr-only">{plural(limits.length, 'limit')}</caption>
+        <thead className="text-left text-xs text-soft">
+          <tr>
+            <th className="px-3 py-1.5 font-normal">Stopped by</th>
+            <th className="px-3 py-1.5 text-right font-normal">Left</th>
+            <th className="px-3 py-1.5 text-right font-normal">Limit</th>
+            <th className="px-3 py-1.5 text-right font-normal">Needed</th>
+            <th className="px-3 py-1.5 font-normal">Raised by</th>
+          </tr>
+        </thead>
+        <tbody>
+          {limits.map(({ name, free_usd: free, limit_usd: limit, needs_usd: needs, raised_by: by }) => (
+            <tr key={name} className="border-t">
+              <td className="px-3 py-1.5">{name}</td>
+              <td className="px-3 py-1.5 text-right">
+                <Money usd={free} />
+              </td>
+              <td className="px-3 py-1.5 text-right">
+                <Money usd={limit} />
+              </td>
+              <td className="px-3 py-1.5 text-right">
+                <Money usd={needs} />
+              </td>
+              <td className="px-3 py-1.5">{RAISED_BY[by]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -25,6 +25,7 @@ import { uuid } from '../ids.ts';
 import { DECISIONS, PLAN_DECISIONS, type Actor, type Decision, type ProjectStatus, type Seen } from '../model.ts';
 import type { EditPlan } from '../edit-plans/model.ts';
 import type { EditSessionRequest, GateRequest, PlanRequest, RetriggerRequest, RevertRequest } from './contract.ts';
+import { mayRaiseCaps } from '../stops/model.ts';
 import { createSender, type SenderDependencies } from './send.ts';
 
 export type ProjectCommands = ReturnType<typeof createProjectCommands>;
@@ -98,7 +99,8 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
       claim?: Claim,
     ) {
       await open(caller.customerId, projectId);
-      return send(projectId, resumeUpdate, { actor: actorOf(caller), ...how }, { claim });
+      const rights = how.raiseByUsd !== undefined && mayRaiseCaps(caller) && { mayRaiseCaps: true };
+      return send(projectId, resumeUpdate, { actor: actorOf(caller), ...how, ...rights }, { claim });
     },
 
     async abandon(caller: Caller, projectId: string, seen?: Seen, claim?: Claim) {

@@ -15,6 +15,7 @@ import {
   takeUnstarted,
 } from './lost.ts';
 import * as queries from './queries.ts';
+import { loadStops } from './stops.ts';
 import { remindOfWait } from './waits.ts';
 
 const QUERIES = {
@@ -32,6 +33,7 @@ const QUERIES = {
   pauseEnded,
   delegateGate,
   remindOfWait,
+  loadStops,
   ...queries,
 };
 

@@ -8,6 +8,8 @@ import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { Actor, EffectOf, PhaseChange, Seen } from '../../model.ts';
+import { limitOfStop } from '../../stops/model.ts';
+import { raiseStops } from '../stops.ts';
 import { requireSeen } from '../waits.ts';
 import type { LockedProject } from '../record.ts';
 import { activate, compact, runCommand } from './command.ts';
@@ -22,24 +24,39 @@ export interface ResumeArgs {
   seen?: Seen | undefined;
   /** Says that the steps that have failed are tried again. */
   retryFailed?: boolean | undefined;
-  /** US dollars that are added to each budget that stopped it. */
+  /** US dollars that are added to each limit that stops it. */
   raiseByUsd?: string | undefined;
+  /** Whoever asks may set caps on spending. Callers of an earlier release do not say it. */
+  mayRaiseCaps?: boolean | undefined;
   /** Somebody works on these phases; any other that looks under way has died. */
   inFlightTaskIds: readonly string[];
   effectOf: EffectOf;
 }
 
-/** @throws Problem not_found, project_not_paused, already_answered, changed_since */
+/**
+ * @throws Problem not_found, project_not_paused, already_answered, changed_since, bad_request, nothing_to_raise,
+ * insufficient_credit, admin_required
+ */
 export const resumeProject = (
   db: Database,
-  { projectId, actor, commandId, seen, retryFailed = false, raiseByUsd, inFlightTaskIds, effectOf }: ResumeArgs,
+  {
+    projectId,
+    actor,
+    commandId,
+    seen,
+    retryFailed = false,
+    raiseByUsd,
+    mayRaiseCaps = false,
+    inFlightTaskIds,
+    effectOf,
+  }: ResumeArgs,
 ): Promise<Resumed> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     await requireSeen(db, project, projectId, seen);
     if (project.status !== 'paused') throw new Problem('project_not_paused', `the project is ${project.status}`);
     // The retry comes before the recovery, so that a step which dies during this command is left to a person.
     const retried = retryFailed ? await retryFailedSteps(db, project, actor) : [];
-    if (raiseByUsd !== undefined) await raiseBudgets(db, project, raiseByUsd);
+    const raised = raiseByUsd === undefined ? undefined : await raiseLimits(db, project, raiseByUsd, mayRaiseCaps);
     const dead = await db.rows<{ id: string }>(sql`
       select t.id from tasks t
       where t.project_id = ${projectId} and not t.id = any(${sql.param([...inFlightTaskIds])}::uuid[])
@@ -57,7 +74,8 @@ export const resumeProject = (
       nonidempotent_pauses: await countUnknownOutcomes(db, projectId),
     };
     const answer = retryFailed ? 'retry' : raiseByUsd === undefined ? 'resume' : 'raise_budget';
-    await activate(db, project, actor, { resumed: true, ...summary }, { answer, via: seen?.via });
+    const payload = { resumed: true, ...summary, ...(raised && { raised }) };
+    await activate(db, project, actor, payload, { answer, via: seen?.via });
     const restarted = retried.flatMap(({ change }) => change ?? []);
     const inFlight = retried
       .filter((each) => each.inFlight)
@@ -87,36 +105,11 @@ async function retryFailedSteps(db: Database, project: LockedProject, actor: Act
 
 const AMOUNT = /^\d{1,9}(\.\d{1,8})?$/;
 
-/**
- * Raises the budgets that stopped the project. For each phase that ran into a budget since the project last went on,
- * this is the budget with the least left, either the phase's own or the project's. A budget with room left did not stop
- * anything.
- * @throws Problem bad_request
- */
-async function raiseBudgets(db: Database, { id, customerId }: LockedProject, byUsd: string): Promise<void> {
+/** @throws Problem bad_request, nothing_to_raise, insufficient_credit, admin_required */
+async function raiseLimits(db: Database, project: LockedProject, byUsd: string, mayRaiseCaps: boolean) {
   if (!AMOUNT.test(byUsd) || Number(byUsd) <= 0) throw new Problem('bad_request', 'raise_by_usd must be above 0');
-  await db.rows(sql`
-    with stopped as (
-      select distinct e.task_id from project_events e
-      where e.project_id = ${id} and e.customer_id = ${customerId} and e.topic = 'cost_budget_breached'
-        and e.id > coalesce((
-          select max(s.id) from project_events s
-          where s.project_id = ${id} and s.customer_id = ${customerId} and s.topic = 'project_started'), 0)
-    ), short as (
-      select distinct tightest.id from stopped cross join lateral (
-        select b.id, rank() over (order by b.limit_usd - b.spent_usd - b.reserved_usd) as place from budgets b
-        where b.customer_id = ${customerId} and b.limit_usd is not null
-          and b.id in (${`project:${id}`}, 'task:' || stopped.task_id)) tightest
-      where tightest.place = 1
-    ), raised as (
-      update projects set cost_budget_usd = cost_budget_usd + ${byUsd}::numeric, is_cost_warned = false
-      where id = ${id} and customer_id = ${customerId} and 'project:' || id in (select short.id from short)
-    ), phases as (
-      update tasks set cost_budget_usd = cost_budget_usd + ${byUsd}::numeric
-      where project_id = ${id} and customer_id = ${customerId} and 'task:' || id in (select short.id from short)
-    )
-    update budgets set limit_usd = limit_usd + ${byUsd}::numeric
-    where customer_id = ${customerId} and id in (select short.id from short)`);
+  const stops = await raiseStops(db, project, { byUsd, mayRaiseCaps });
+  return stops.map((stop) => ({ limit: limitOfStop(stop).name, limit_usd: stop.limitUsd, by_usd: byUsd }));
 }
 
 async function countUnknownOutcomes(db: Database, projectId: string): Promise<number> {

@@ -17,6 +17,7 @@ import type {
 } from '../../model.ts';
 import { judgeCrash, recordCrash } from '../commands/crashes.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import { limitsThatStopped } from '../stops.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
 import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
 import { findingOf, objection } from './finding.ts';
@@ -149,15 +150,16 @@ async function follow(
     case 'stopped':
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
       return fail(db, project, attempt, finding.error);
-    case 'budget':
+    case 'budget': {
       // Nothing was spent, so the step waits unchanged for a larger budget.
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
       await pend(db, attempt, 'auto_retry', -1);
-      await noteProjectEvents(db, project, [
-        { topic: 'cost_budget_breached', ...about(attempt), payload: { ...names(attempt), error: finding.error } },
-      ]);
+      const payload = { ...names(attempt), error: finding.error };
+      const breach = { ...payload, ...(await limitsThatStopped(db, attempt)) };
+      await noteProjectEvents(db, project, [{ topic: 'cost_budget_breached', ...about(attempt), payload: breach }]);
       if (await isOldNews(db, attempt)) return;
-      return pauseLocked(db, project, 'budget_breached', { ...names(attempt), error: finding.error });
+      return pauseLocked(db, project, 'budget_breached', payload);
+    }
     case 'crash':
       // Nobody is left to end the attempt's run, which would look at work for ever.
       if (attempt.runId) await endRun(db, attempt.runId, { status: 'failed', error: DIED });

@@ -1,0 +1,116 @@
+/** Reads which limits stop a project that paused for want of money, as they are now, and raises them. */
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import { walletBudgetId } from '../../billing/model.ts';
+import { budgetsOf } from '../../cost/caps/model.ts';
+import { spentInPeriod } from '../../runs/store/budgets.ts';
+import { requireRaise, type Stop } from '../stops/model.ts';
+import type { LockedProject } from './record.ts';
+
+type ProjectRef = Pick<LockedProject, 'id' | 'customerId'>;
+
+/** @returns what the timeline of an attempt's run tells of the limits that stopped it */
+export async function limitsThatStopped(db: Database, { runId }: { runId: string | null }) {
+  const [row] = await db.rows<{ facts: Record<string, unknown> }>(sql`
+    select jsonb_strip_nulls(jsonb_build_object('needs_usd', payload -> 'needs_usd', 'charge_usd', payload -> 'charge_usd',
+      'limits', payload -> 'limits')) as facts
+    from run_events where run_id = ${runId} and event_type = 'claude_request' and payload ? 'limits'
+    order by id desc limit 1`);
+  return row?.facts;
+}
+
+interface StoppedCall {
+  agent: string | null;
+  budgetIds: string[];
+  needsUsd: string;
+  /** Of the wallet; null where it is not charged. */
+  chargeUsd: string | null;
+}
+
+/** The calls of steps that have waited since the project last went on. An event of an earlier release has a text alone. */
+const stoppedCalls = (db: Database, { id, customerId }: ProjectRef): Promise<StoppedCall[]> =>
+  db.rows<StoppedCall>(sql`
+    with stopped as (
+      select distinct on (e.subtask_id) e.subtask_id, e.attempt_number, e.payload from project_events e
+      where e.project_id = ${id} and e.customer_id = ${customerId} and e.topic = 'cost_budget_breached'
+        and e.id > coalesce((
+          select max(s.id) from project_events s
+          where s.project_id = ${id} and s.customer_id = ${customerId} and s.topic = 'project_started'), 0)
+      order by e.subtask_id, e.id desc
+    )
+    select r.agent, r.budget_ids as "budgetIds",
+      coalesce(st.payload ->> 'needs_usd', substring(st.payload ->> 'error' from 'may cost ([0-9.]+) USD'), '0') as "needsUsd",
+      st.payload ->> 'charge_usd' as "chargeUsd"
+    from stopped st
+      join subtasks s on s.id = st.subtask_id and s.customer_id = ${customerId} and s.status = 'pending'
+      join attempts a on a.subtask_id = s.id and a.customer_id = ${customerId} and a.attempt_number = st.attempt_number
+      join runs r on r.id = a.child_run_id and r.customer_id = ${customerId}`);
+
+/** All of them count, also one that was set or used up since: a raise that leaves one out would stop the project again. */
+async function needsOf(db: Database, project: ProjectRef): Promise<{ id: string; usd: string }[]> {
+  const { customerId } = project;
+  const calls = await stoppedCalls(db, project);
+  return calls.flatMap(({ needsUsd, chargeUsd, ...spender }) => [
+    ...budgetsOf({ customerId, ...spender }).map((id) => ({ id, usd: needsUsd })),
+    ...(chargeUsd === null ? [] : [{ id: walletBudgetId(customerId), usd: chargeUsd }]),
+  ]);
+}
+
+/** @returns the limits that have less left than what waits for them needs, as they are at this moment */
+export const loadStops = async (db: Database, project: ProjectRef): Promise<Stop[]> =>
+  stopsAmong(db, project, await needsOf(db, project));
+
+/** A wallet that nothing was ever put into has no row, and is empty. */
+const stopsAmong = (
+  db: Database,
+  { id, customerId }: ProjectRef,
+  needs: readonly { id: string; usd: string }[],
+): Promise<Stop[]> =>
+  db.rows<Stop>(sql`
+    with needed as (
+      select n.id, sum(n.usd::numeric) as usd from jsonb_to_recordset(${JSON.stringify(needs)}::jsonb) as n(id text, usd text)
+      group by n.id
+    ), limits as (
+      select n.id, n.usd, coalesce(b.limit_usd, 0) as "limit", coalesce(${spentInPeriod(sql`b`)}, 0) as spent,
+        coalesce(b.reserved_usd, 0) as held
+      from needed n left join budgets b on b.id = n.id and b.customer_id = ${customerId}
+      where b.limit_usd is not null or (b.id is null and n.id = ${walletBudgetId(customerId)})
+    )
+    select l.id as "budgetId", t.phase_slug as "phaseSlug", trim_scale("limit")::text as "limitUsd",
+      trim_scale(spent)::text as "spentUsd", trim_scale(held)::text as "heldUsd", trim_scale("limit" - spent - held)::text as "freeUsd",
+      trim_scale(usd)::text as "needsUsd", trim_scale(ceil((usd - ("limit" - spent - held)) * 1e8) / 1e8)::text as "missingUsd"
+    from limits l left join tasks t
+      on l.id = 'task:' || t.id and t.customer_id = ${customerId} and t.project_id = ${id}
+    where "limit" - spent - held < usd
+    order by l.id not like 'project:%', l.id not like 'task:%', l.id`);
+
+/**
+ * Raises each limit that stops the project, and no other.
+ * @returns what it raised
+ * @throws Problem bad_request, nothing_to_raise, insufficient_credit, admin_required, and has raised none then
+ */
+export async function raiseStops(
+  db: Database,
+  project: LockedProject,
+  { byUsd, mayRaiseCaps }: { byUsd: string; mayRaiseCaps: boolean },
+): Promise<Stop[]> {
+  const { id, customerId } = project;
+  const needs = await needsOf(db, project);
+  // Nobody spends of them, or raises them for another project, between the look and the raise.
+  await db.rows(sql`
+    select id from budgets where id = any(${sql.param(needs.map((each) => each.id))}::text[]) and customer_id = ${customerId}
+    order by id for update`);
+  const stops = await stopsAmong(db, project, needs);
+  requireRaise(stops, byUsd, mayRaiseCaps);
+  const ids = sql`${sql.param(stops.map(({ budgetId }) => budgetId))}::text[]`;
+  await db.rows(sql`
+    with raised as (
+      update projects set cost_budget_usd = cost_budget_usd + ${byUsd}::numeric, is_cost_warned = false
+      where id = ${id} and customer_id = ${customerId} and 'project:' || id = any(${ids})
+    ), phases as (
+      update tasks set cost_budget_usd = cost_budget_usd + ${byUsd}::numeric
+      where project_id = ${id} and customer_id = ${customerId} and 'task:' || id = any(${ids})
+    )
+    update budgets set limit_usd = limit_usd + ${byUsd}::numeric where customer_id = ${customerId} and id = any(${ids})`);
+  return stops;
+}
