@@ -17,7 +17,7 @@ export const withoutModels = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !PAID.test(name)));
 
 /** @returns the models that the agents of a workflow use, with their providers; none is the offline one */
-export function modelsOfDemo(env: NodeJS.ProcessEnv, workflow: string): string[] {
+function modelsOfDemo(env: NodeJS.ProcessEnv, workflow: string): string[] {
   const credentials = deploymentCredentials(checkSettings(settingsOfDemo(env)));
   if (configuredProviders(credentials).length === 0) return [];
   const { spec } = present(builtinTemplates.find((template) => template.spec.slug === workflow));
