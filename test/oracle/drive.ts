@@ -136,9 +136,10 @@ export async function tellStory(oracle: Oracle, random: Random, awaited: string,
       .answerOpen(() => (random() < 0.8 ? 'approved' : 'rejected'), pick(random, [OTHER, OTHER, OWNER]))
       .catch(() => {});
     const { status } = await one.project();
-    if (status === 'completed' && commands < MOST_COMMANDS) {
+    // Nothing ends any more by which a command could come, and neither is a project left at a pause for good.
+    if ((status === 'completed' || status === 'paused') && commands < MOST_COMMANDS) {
       commands += 1;
-      await command().catch(() => {});
+      await (status === 'paused' && random() < 0.5 ? one.command('resume') : command()).catch(() => {});
     } else if (status === 'abandoned') break;
   }
   isCalm = true;
