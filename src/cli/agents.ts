@@ -32,15 +32,15 @@ export function addAgentCommands(program: Command): void {
     .description('built-in ones and those of the workspace')
     .action(listAgents);
   json(agents.command('show <slug>')).description('one agent with its prompt').action(show);
-  fields(agents.command('add <slug>')).description('make an agent').action(add);
-  fields(agents.command('edit <slug>')).description('change what is given, and nothing else').action(edit);
+  fields(agents.command('create <slug>')).description('make an agent').action(add);
+  fields(agents.command('update <slug>')).description('change what is given, and nothing else').action(edit);
   json(agents.command('model <slug> <model>'))
     .description('have any agent work with another model in this workspace; `none` gives it its own again')
     .action(setModel);
   json(agents.command('delete <slug>')).description('its runs keep naming it').action(remove);
   agents.addHelpText(
     'after',
-    '\nExamples:\n  aos agents -o wide\n  aos agents add editor --file editor.md --model auto --tools load_skill,memory_search',
+    '\nExamples:\n  aos agents -o wide\n  aos agents create editor --file editor.md --model auto --tools load_skill,memory_search',
   );
 }
 

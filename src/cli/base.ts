@@ -6,6 +6,8 @@ export const createBase = (): Command =>
   new Command('aos')
     .description('Agent Orchestration Service: run it, and work with it.')
     .version(OWN_VERSION)
+    // `--version` of a command is that command's, not a question for the version of the service.
+    .enablePositionalOptions()
     .addHelpText(
       'after',
       `

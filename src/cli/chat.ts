@@ -36,7 +36,7 @@ export function addChatCommands(program: Command): void {
     .description('threads, the one last used first')
     .option('-n, --limit <count>', 'how many', '20')
     .action(listThreads);
-  json(chat.command('new'))
+  json(chat.command('create'))
     .description('begin a conversation')
     .option('-a, --agent <slug>', 'who answers; otherwise the classifier picks one each time')
     .option('-t, --title <text>', 'what it is about')
@@ -49,13 +49,13 @@ export function addChatCommands(program: Command): void {
     .description('say something, and wait for the answer')
     .option('-f, --file <path...>', 'files to be read: PDF, Office, EPUB, HTML, CSV, text, pictures')
     .action(say);
-  json(chat.command('rename <thread> <title>'))
+  json(chat.command('update <thread> <title>').alias('rename'))
     .description('give it another title')
     .action((id, title, options) => change(id, { title }, options));
   json(chat.command('delete <thread>')).description('with its files; its runs stay').action(remove);
   chat.addHelpText(
     'after',
-    '\nExamples:\n  aos chat new --agent assistant --title "Release notes"\n  aos chat say 01kb... "What is new this week?"\n  aos chat say 01kb... "Sum it up" --file report.pdf',
+    '\nExamples:\n  aos chat create --agent assistant --title "Release notes"\n  aos chat say 01kb... "What is new this week?"\n  aos chat say 01kb... "Sum it up" --file report.pdf',
   );
 }
 
@@ -72,7 +72,7 @@ const listThreads = ({ limit, ...options }: ListOptions & { limit: string }) =>
         { title: 'BEGUN (UTC)', value: (row) => shortTime(row.created_at), isWide: true },
         { title: 'TITLE', value: (row) => row.title && shorten(oneLine(row.title), 60) },
       ],
-      empty: 'no conversations; begin one with: aos chat new --agent assistant',
+      empty: 'no conversations; begin one with: aos chat create --agent assistant',
     },
     options,
   );

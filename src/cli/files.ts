@@ -3,13 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { DeployedManifest, ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
-import { fieldsOf } from '../platform/core/record.ts';
 import { agrees } from './asking.ts';
 import { openService, ServiceProblem, type ServiceClient } from './client.ts';
 import { bodyOf, FaultyFiles, faultsIn, readManifests, type ManifestFile } from './files/directory.ts';
 import { printPlan } from './files/printing.ts';
 import { writeManifests, writeSchemas } from './files/writing.ts';
-import { readJson } from './input.ts';
+import { readFields } from './input.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { CliError, oneLine, print, printJson, shorten, shortTime } from './output.ts';
 
@@ -134,7 +133,7 @@ async function apply(directory: string, { json, yes, plan: kept, revision, ...of
     return;
   }
   if (!yes && planned?.changes.length !== 0) await confirm();
-  const state = planned ? planned.state : fieldsOf(await readJson(kept ?? '')).state;
+  const state = planned ? planned.state : (await readFields(kept ?? '')).state;
   if (typeof state !== 'string') throw new CliError(`${kept} is no plan of aos plan --out`);
   const done = await ask<ManifestPlan>(service, 'apply', files, {
     ...bodyOfSource(of),

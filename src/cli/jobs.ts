@@ -49,7 +49,7 @@ export function addJobCommands(program: Command): void {
     .description('do not run it until it is enabled again')
     .action((id: string, output: Output) => change(id, { enabled: false }, output));
   fields(
-    jobs.command('change <id>').option('-c, --cron <expression>', 'when, UTC').option('-n, --name <name>', 'its name'),
+    jobs.command('update <id>').option('-c, --cron <expression>', 'when, UTC').option('-n, --name <name>', 'its name'),
   )
     .description('change what is given, and nothing else; of a job that ships only when it runs')
     .action(edit);
@@ -59,7 +59,7 @@ export function addJobCommands(program: Command): void {
     .action(attach);
   jobs.addHelpText(
     'after',
-    '\nExamples:\n  aos jobs create "Morning report" "0 6 * * 1-5" analyst --brief "What happened to our metrics overnight?"\n  aos jobs enable daily-digest\n  aos jobs change daily-digest --cron "30 7 * * *"',
+    '\nExamples:\n  aos jobs create "Morning report" "0 6 * * 1-5" analyst --brief "What happened to our metrics overnight?"\n  aos jobs enable daily-digest\n  aos jobs update daily-digest --cron "30 7 * * *"',
   );
 }
 

@@ -26,12 +26,13 @@ export function addKeyCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(create);
   keys
-    .command('revoke')
+    .command('delete')
+    .alias('revoke')
     .argument('<id>')
     .description('refuse a key from now on')
     .option('--json', 'print JSON')
     .action(revoke);
-  keys.addHelpText('after', '\nExamples:\n  aos keys create "build server"\n  aos keys revoke 3');
+  keys.addHelpText('after', '\nExamples:\n  aos keys create "build server"\n  aos keys delete 3');
 
   program
     .command('session')

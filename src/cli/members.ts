@@ -16,21 +16,22 @@ export function addMemberCommands(program: Command): void {
   const ofWorkspace = (name: string) => members.command(name).argument('<workspace>', 'its id, acc_...');
   const command = (name: string) => json(ofWorkspace(name));
   asList(ofWorkspace('list')).description('all of them').action(listMembers);
-  command('add')
+  command('create')
     .argument('<email>', 'who may sign in')
     .description('let an address sign in')
     .option('-r, --role <role>', ROLES.join(', '), 'member')
     .action(add);
-  command('role')
+  command('update')
+    .alias('role')
     .argument('<email>', 'whose role')
     .addArgument(new Argument('<role>', 'the new one').choices(ROLES))
     .description('change a role; open sessions of the member end')
     .action(setRole);
-  command('remove')
+  command('delete')
     .argument('<email>', 'who may no longer')
     .description('end the sessions of a member, and let it sign in no more')
     .action(remove);
-  members.addHelpText('after', '\nExamples:\n  aos members add acc_acme ana@example.com --role admin');
+  members.addHelpText('after', '\nExamples:\n  aos members create acc_acme ana@example.com --role admin');
 }
 
 const pathOf = (workspace: string): string => `/v1/workspaces/${encodeURIComponent(workspace)}/members`;
@@ -48,7 +49,7 @@ const listMembers = (workspace: string, options: ListOptions) =>
         { title: 'LAST SIGN-IN (UTC)', value: (row) => (row.last_login_at ? shortTime(row.last_login_at) : '-') },
         { title: 'INVITED BY', value: (row) => row.invited_by },
       ],
-      empty: `no members; add one with: aos members add ${workspace} <email>`,
+      empty: `no members; add one with: aos members create ${workspace} <email>`,
     },
     options,
   );

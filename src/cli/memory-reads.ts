@@ -45,7 +45,7 @@ const SCORE: Listing<MemoryEntryListRow>['columns'][number] = {
 };
 
 export const list = (filter: Filter): Promise<void> =>
-  printEntries(filter, COLUMNS, 'nothing yet; add something with: aos memory add "..."');
+  printEntries(filter, COLUMNS, 'nothing yet; add something with: aos memory create "..."');
 
 export const search = (q: string, filter: Filter): Promise<void> =>
   printEntries({ ...filter, q }, [SCORE, ...COLUMNS], 'nothing found');

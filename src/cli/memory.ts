@@ -9,10 +9,10 @@ import { confirmable } from './otp.ts';
 
 const EXAMPLES = `
 Examples:
-  aos memory add "The bakery opens at six." --type fact --slug opening-hours
+  aos memory create "The bakery opens at six." --type fact --slug opening-hours
   aos memory search "when can I buy bread?"
   aos memory supersede 12 "The bakery opens at seven, see [[holidays]]."
-  aos memory edit 12 --archive
+  aos memory update 12 --archive
   aos memory delete 12 13 14`;
 
 export function addMemoryCommands(program: Command): void {
@@ -66,12 +66,12 @@ const described = (command: Command): Command =>
     .option('--scope <scope>', 'shared, or personal to its agent');
 
 function addChanges(memory: Command): void {
-  described(written(json(memory.command('add'))))
+  described(written(json(memory.command('create'))))
     .description('keep something; a note, unless --type says otherwise')
     .option('--source <text>', 'where it is from')
     .option('--always', 'show it to its agent in every run')
     .action(add);
-  confirmable(written(ofEntry(memory.command('edit'))))
+  confirmable(written(ofEntry(memory.command('update'))))
     .description('change what is given, and nothing else; needs a code')
     .option('-d, --description <text>', 'what it is about')
     .option('--scope <scope>', 'shared, or personal to its agent')

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { OutputDelivery, OutputDestination } from '../../client/src/api.ts';
 import { OUTPUT_DELIVERY_STATUSES } from '../resources/output-destinations/model.ts';
 import { openService } from './client.ts';
-import { readJson } from './input.ts';
+import { readFields } from './input.ts';
 import { asList, list, report, type ListOptions } from './listing.ts';
 import { paintStatus, printJson, shortTime } from './output.ts';
 
@@ -19,11 +19,11 @@ export function addOutputCommands(program: Command): void {
     .description('the destinations, without secrets')
     .action(listOutputs);
   outputs.command('show <id>').description('one of them, as JSON').action(show);
-  json(outputs.command('add <file>'))
-    .description('make one from JSON: name, kind, config; - reads standard input')
+  json(outputs.command('create <file>'))
+    .description('make one from JSON or YAML: name, kind, config; - reads standard input')
     .action(add);
-  json(outputs.command('edit <id> <file>'))
-    .description('change what the JSON names; - reads standard input')
+  json(outputs.command('update <id> <file>'))
+    .description('change what the JSON or YAML names; - reads standard input')
     .action(edit);
   json(outputs.command('enable <id>'))
     .description('switch it on')
@@ -42,7 +42,7 @@ export function addOutputCommands(program: Command): void {
   json(outputs.command('redeliver <delivery>')).description('send one once more').action(redeliver);
   outputs.addHelpText(
     'after',
-    `\nExamples:\n  echo '{"name":"team","kind":"slack","config":{"webhook_url":"https://hooks.slack.com/..."},"waits":true,"spending":true}' | aos outputs add -\n  aos outputs deliveries --status failed`,
+    `\nExamples:\n  echo '{"name":"team","kind":"slack","config":{"webhook_url":"https://hooks.slack.com/..."},"waits":true,"spending":true}' | aos outputs create -\n  aos outputs deliveries --status failed`,
   );
 }
 
@@ -100,13 +100,13 @@ const test = async (id: string): Promise<void> =>
   printJson(await (await openService(process.env)).controlPlane('POST', pathOf(id, '/test')));
 
 async function add(file: string, options: { json?: boolean }): Promise<void> {
-  const body = await readJson(file);
+  const body = await readFields(file);
   const made = await (await openService(process.env)).controlPlane<OutputDestination>('POST', OUTPUTS, body);
   report(made, options, `${made.name} is made; try it: aos outputs test ${made.id}`);
 }
 
 const edit = async (id: string, file: string, options: { json?: boolean }): Promise<void> =>
-  change(id, await readJson(file), options);
+  change(id, await readFields(file), options);
 
 async function change(id: string, body: unknown, options: { json?: boolean }): Promise<void> {
   const changed = await (await openService(process.env)).controlPlane<OutputDestination>('PATCH', pathOf(id), body);

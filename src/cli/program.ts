@@ -30,6 +30,7 @@ import { addSystemCommands } from './system.ts';
 import { addTokenCommands } from './tokens.ts';
 import { addToolCommands } from './tools.ts';
 import { addMemberCommands } from './members.ts';
+import { completeGroup } from './verbs.ts';
 import { addWebhookCommands } from './webhooks.ts';
 import { addWorkflowCommands } from './workflows.ts';
 import { addWorkspaceCommands } from './workspaces.ts';
@@ -68,5 +69,6 @@ export function createProgram(): Command {
   addDeploymentCommands(program);
   addDoctorCommand(program);
   addCompletionCommand(program);
+  program.commands.forEach(completeGroup);
   return program;
 }

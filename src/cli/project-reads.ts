@@ -27,18 +27,20 @@ interface StartOptions extends Output {
   param: Record<string, unknown>;
   sample?: boolean;
   budget?: string;
+  version?: number;
+  /** What `version` was called before. */
   workflowVersion?: number;
   watch?: boolean;
 }
 
 export async function start(workflow: string, options: StartOptions): Promise<void> {
-  const { budget, workflowVersion, json } = options;
+  const { budget, version, workflowVersion, json } = options;
   const service = await openService(process.env);
   const accepted = await service.api<ProjectAccepted>('POST', '/v1/projects', {
     workflow_slug: workflow,
     ...(options.sample ? await sampleRequest(service, workflow, options) : await ownRequest(options)),
     cost_budget_usd: budget,
-    workflow_version: workflowVersion,
+    workflow_version: version ?? workflowVersion,
   });
   const id = accepted.project_id;
   if (json) printJson(accepted);

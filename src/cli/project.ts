@@ -36,7 +36,7 @@ const cascade = () =>
 const PROJECT = '<project>';
 
 function addReads(projects: Command): void {
-  json(projects.command('start <workflow>'))
+  json(projects.command('start <workflow>').alias('create'))
     .description('start a project')
     .option('-b, --brief <text>', 'what it is to be about')
     .option('-f, --brief-file <path>', 'the same from a file; - reads standard input')
@@ -44,7 +44,8 @@ function addReads(projects: Command): void {
     .option('-t, --title <text>', 'by default the first line of the brief')
     .option('-p, --param <name=value>', 'parameter of the workflow; JSON where it is JSON, else text', addParam, {})
     .option('--budget <usd>', 'the most it may spend')
-    .option('--workflow-version <number>', 'by default the latest', wholeNumber)
+    .option('--version <number>', 'of the workflow, by default the latest', wholeNumber)
+    .addOption(new Option('--workflow-version <number>', 'the same').argParser(wholeNumber).hideHelp())
     .option('-w, --watch', 'stay and show what happens')
     .addHelpText(
       'after',

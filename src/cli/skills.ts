@@ -37,15 +37,15 @@ export function addSkillCommands(program: Command): void {
     .description('built-in ones and those of the workspace')
     .action(listSkills);
   json(skills.command('show <slug>')).description('one skill with its body').action(show);
-  fields(skills.command('add <slug> <name>')).description('make a skill').action(add);
-  fields(skills.command('edit <slug>').option('-n, --name <name>', 'its title'))
+  fields(skills.command('create <slug> <name>')).description('make a skill').action(add);
+  fields(skills.command('update <slug>').option('-n, --name <name>', 'its title'))
     .option('--no-always', 'leave it to the agents when to read it')
     .description('change what is given, and nothing else')
     .action(edit);
   json(skills.command('delete <slug>')).description('agents cannot load it from now on').action(remove);
   skills.addHelpText(
     'after',
-    '\nExamples:\n  aos skills show writing-style\n  aos skills add house-style "House style" --file house-style.md --agents writer,editor',
+    '\nExamples:\n  aos skills show writing-style\n  aos skills create house-style "House style" --file house-style.md --agents writer,editor',
   );
 }
 

@@ -18,10 +18,15 @@ export function addTokenCommands(program: Command): void {
     .option('--expires-in <days>', 'days until it ends', days, 90)
     .option('--json', 'print JSON')
     .action(create);
-  tokens.command('revoke <id>').description('refuse a token from now on').option('--json', 'print JSON').action(revoke);
+  tokens
+    .command('delete <id>')
+    .alias('revoke')
+    .description('refuse a token from now on')
+    .option('--json', 'print JSON')
+    .action(revoke);
   tokens.addHelpText(
     'after',
-    '\nA pipeline has it as AOS_SESSION, beside AOS_URL.\n\nExamples:\n  aos tokens create "github: deploy" --expires-in 30\n  aos tokens revoke 3',
+    '\nA pipeline has it as AOS_SESSION, beside AOS_URL.\n\nExamples:\n  aos tokens create "github: deploy" --expires-in 30\n  aos tokens delete 3',
   );
 }
 

@@ -1,9 +1,9 @@
 /**
- * Reads a tool as it is written on a command line: by options, by a file of JSON, or by both, where options come first.
+ * Reads a tool as it is written on a command line: by options, by a file of JSON or YAML, or by both, where options come first.
  */
 import { isRecord } from '../platform/core/record.ts';
 import type { ToolKind } from '../resources/tools/model.ts';
-import { readText } from './input.ts';
+import { readFields, readText } from './input.ts';
 import { CliError } from './output.ts';
 
 export interface ToolFields {
@@ -32,7 +32,7 @@ type Fields = Record<string, unknown>;
  */
 export async function definitionOf(given: ToolFields, before: Fields = {}): Promise<Fields> {
   const { description, access, effect, integration } = given;
-  const file = given.file === undefined ? {} : parse(await readText(given.file), given.file);
+  const file = given.file === undefined ? {} : await readFields(given.file);
   const { kind, ...named } = await bodyOf(given);
   const body = {
     ...(given.body === undefined ? (asFields(file['body']) ?? before) : parse(given.body, '--body')),

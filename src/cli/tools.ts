@@ -15,12 +15,12 @@ interface Output {
 const EXAMPLES = `
 Examples:
   aos tools show http_request
-  aos tools add weather -d "Weather of a city. Returns {status, body}." --url "https://api.example.com/weather?q={city}" --method GET -p city
-  aos tools add slug -d "Makes a title an address. Returns the address." --script slug.js -p title
-  aos tools add --file tool.json
-  aos tools edit weather --header "X-Api-Key: ..."
+  aos tools create weather -d "Weather of a city. Returns {status, body}." --url "https://api.example.com/weather?q={city}" --method GET -p city
+  aos tools create slug -d "Makes a title an address. Returns the address." --script slug.js -p title
+  aos tools create --file tool.json
+  aos tools update weather --header "X-Api-Key: ..."
 
-A parameter is name, name:type or name?:type (not required). --file has the whole tool as JSON:
+A parameter is name, name:type or name?:type (not required). --file has the whole tool as JSON or YAML:
   {"slug", "description", "kind", "schema", "body", "access"?, "integration"?, "effect"?, "sensitive"?}`;
 
 export function addToolCommands(program: Command): void {
@@ -28,7 +28,7 @@ export function addToolCommands(program: Command): void {
   const json = (command: Command) => command.option('--json', 'print JSON');
   const fields = (command: Command) =>
     json(command)
-      .option('-f, --file <path>', 'fields of the tool as JSON; - reads standard input')
+      .option('-f, --file <path>', 'fields of the tool as JSON or YAML; - reads standard input')
       .option('-d, --description <text>', 'what it does, when to use it and what it answers')
       .addOption(new Option('-k, --kind <kind>', 'by default what --url, --script or --html say').choices(TOOL_KINDS))
       .option('-p, --param <name:type>', 'an argument; repeat it for more', collect, [])
@@ -47,8 +47,8 @@ export function addToolCommands(program: Command): void {
     .description('built-in ones, those of MCP servers, and those of the workspace')
     .action(listTools);
   json(tools.command('show <slug>')).description('one tool, its arguments and its latest calls').action(show);
-  fields(tools.command('add [slug]')).description('make a tool; agents can use it at once').action(add);
-  fields(tools.command('edit <slug>')).description('change what is given, and nothing else').action(edit);
+  fields(tools.command('create [slug]')).description('make a tool; agents can use it at once').action(add);
+  fields(tools.command('update <slug>')).description('change what is given, and nothing else').action(edit);
   json(tools.command('delete <slug>')).description('agents have it no more').action(remove);
 }
 

@@ -16,7 +16,7 @@ export function addWebhookCommands(program: Command): void {
   asList(webhooks.command('list', { isDefault: true }))
     .description('the URLs')
     .action(listEndpoints);
-  json(webhooks.command('add <url>'))
+  json(webhooks.command('create <url>'))
     .description('register a URL; its secret is shown once')
     .option('-e, --events <names>', 'with commas between; by default all of them')
     .option('-d, --description <text>', 'whose it is')
@@ -35,7 +35,7 @@ export function addWebhookCommands(program: Command): void {
   json(webhooks.command('redeliver <delivery>')).description('post one once more').action(redeliver);
   webhooks.addHelpText(
     'after',
-    '\nExamples:\n  aos webhooks add https://example.com/hook --events run.succeeded,run.failed\n  aos webhooks deliveries --status exhausted',
+    '\nExamples:\n  aos webhooks create https://example.com/hook --events run.succeeded,run.failed\n  aos webhooks deliveries --status exhausted',
   );
 }
 
@@ -55,7 +55,7 @@ const listEndpoints = (options: ListOptions) =>
         { title: 'DESCRIPTION', value: (row) => row.description, isWide: true },
         { title: 'URL', value: (row) => row.url },
       ],
-      empty: 'no webhooks; add one with: aos webhooks add https://example.com/hook',
+      empty: 'no webhooks; add one with: aos webhooks create https://example.com/hook',
     },
     options,
   );

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { TemplatesVersionsResponse, Workflow, WorkflowDetail } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { queryOf } from './filters.ts';
-import { readJson } from './input.ts';
+import { readFields } from './input.ts';
 import { asList, list, report, type Listing, type ListOptions } from './listing.ts';
 import { oneLine, paint, print, printJson, shorten, shortTime } from './output.ts';
 
@@ -24,11 +24,16 @@ export function addWorkflowCommands(program: Command): void {
     .option('--version <number>', 'by default the latest active one')
     .action(show);
   asList(workflows.command('versions <slug>')).description('every version, newest first').action(versions);
-  json(workflows.command('add <file>'))
-    .description('make a workflow, or the next version of one, from a spec in JSON; - reads standard input')
+  json(workflows.command('create <file>'))
+    .description('make a workflow, or the next version of one, from a spec in JSON or YAML; - reads standard input')
     .action(add);
-  json(workflows.command('archive <slug>')).description('no project starts from it any more').action(archive);
-  workflows.addHelpText('after', '\nExamples:\n  aos workflows show blog-post --json\n  aos workflows add report.json');
+  json(workflows.command('delete <slug>').alias('archive'))
+    .description('archive it: no project starts from it any more')
+    .action(archive);
+  workflows.addHelpText(
+    'after',
+    '\nExamples:\n  aos workflows show blog-post --json\n  aos workflows create report.yaml',
+  );
 }
 
 const COLUMNS: Listing<Workflow>['columns'] = [
@@ -92,7 +97,7 @@ async function show(slug: string, { version, json }: { version?: string; json?: 
 }
 
 async function add(file: string, options: { json?: boolean }): Promise<void> {
-  const spec = await readJson(file);
+  const spec = await readFields(file);
   const service = await openService(process.env);
   const made = await service.controlPlane<Workflow>('POST', WORKFLOWS, { spec });
   report(

@@ -40,7 +40,8 @@ export function addExportCommands(workspaces: Command): void {
     .description('its archives, newest first, and until when each can be downloaded')
     .action(listExports);
   workspaces
-    .command('remove-export')
+    .command('delete-export')
+    .alias('remove-export')
     .addArgument(workspaceArgument())
     .argument('<archive>', 'which of its archives')
     .description('take an archive back before its time, or stop making it')

@@ -87,7 +87,7 @@ test('drift is shown', async () => {
   expect(await deploy.aos('deployed')).toMatch(
     /\nagent +scribe +as applied +\S+ \S+ +deploy-token:\d+ +abc123 +agents\/scribe\.yaml\n/,
   );
-  await deploy.aos('agents', 'edit', 'scribe', '--description', 'By hand');
+  await deploy.aos('agents', 'update', 'scribe', '--description', 'By hand');
   await tenant.cp('DELETE', `/v1/heartbeats/${(await tenant.cp('GET', '/v1/heartbeats')).body.data[0].id}`);
   expect(await deploy.aos('deployed')).toMatch(
     /\nagent +scribe +changed by hand [^]*\nheartbeat +Pulse +deleted by hand /,
@@ -104,7 +104,7 @@ test('prunes what came from these files, with a list first', async () => {
   await everyKind();
   const env = { ...SECRETS, AOS_SESSION: await token() };
   await deploy.run(['apply', deploy.directory, '--yes'], env);
-  await deploy.aos('agents', 'add', 'by-hand', '--prompt', 'You stay.');
+  await deploy.aos('agents', 'create', 'by-hand', '--prompt', 'You stay.');
   for (const name of ['jobs/nightly', 'destinations/team', 'webhooks/crm', 'memories/voice', 'agents/scribe']) {
     await deploy.remove(`${name}.yaml`);
   }
@@ -159,7 +159,7 @@ test('a deploy token', async () => {
   const { data } = JSON.parse(await deploy.aos('tokens', '--json'));
   expect(data).toMatchObject([{ name: 'github', last_used_at: expect.any(String) }]);
   expect(JSON.stringify(data)).not.toContain(shown);
-  await deploy.aos('tokens', 'revoke', String(data[0].id));
+  await deploy.aos('tokens', 'delete', String(data[0].id));
   expect(await deploy.run(['plan', deploy.directory], env)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('auth_required'),

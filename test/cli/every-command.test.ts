@@ -108,8 +108,8 @@ const GIVEN: Readonly<Record<string, string[]>> = {
   'inbox delegate': ['--until', '2099-01-01'],
   'deployments ramp': ['--percent', '1'],
   'project start': ['--brief', 'Something.'],
-  'agents add': ['--prompt', 'You work.'],
-  'memory add': ['Something.'],
+  'agents create': ['--prompt', 'You work.'],
+  'memory create': ['Something.'],
   'memory supersede': ['Something.'],
   'workspaces delete': ['--yes'],
 };

@@ -173,7 +173,7 @@ test('a plan that is out of date is refused', async () => {
   await file('agents/proofer.yaml', EDITOR.replace('Say less.', 'Say more.'));
   const kept = join(folder, 'plan.json');
   await aos('plan', directory(), '--out', kept);
-  await aos('agents', 'edit', 'proofer', '--description', 'By hand');
+  await aos('agents', 'update', 'proofer', '--description', 'By hand');
   const late = await run(['apply', directory(), '--plan', kept, '--yes']);
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('plan again') });
   expect(await aos('agents', 'show', 'proofer')).toMatch(/By hand[^]*Say less/);

@@ -46,11 +46,11 @@ async function file(name: string, content: unknown): Promise<string> {
 
 // Guards: an agent is made, shown, changed and deleted; a wide list has more columns, and --json is the answer of the API.
 test('agents', async () => {
-  expect(await aos('agents', 'add', 'proofer', '--prompt', 'You edit.', '--tools', 'load_skill')).toContain(
+  expect(await aos('agents', 'create', 'proofer', '--prompt', 'You edit.', '--tools', 'load_skill')).toContain(
     'proofer is made',
   );
   expect(await aos('agents', 'show', 'proofer')).toMatch(/^proofer.*\nmodel .*\ntools {2}load_skill\n\nYou edit\.\n$/);
-  await aos('agents', 'edit', 'proofer', '--description', 'For edits');
+  await aos('agents', 'update', 'proofer', '--description', 'For edits');
   expect(await aos('agents')).toMatch(/\nproofer +\S+ +1 +workspace +For edits\n/);
   expect(await aos('agents', '-o', 'wide')).toMatch(/^SLUG .*TOOL NAMES.*\n/);
   expect(JSON.parse(await aos('agents', '--json')).data.length).toBeGreaterThan(3);
@@ -69,17 +69,17 @@ test('workflows', async () => {
     phaseSpec('two', [agentStep('write')], { depends_on: ['one'] }),
   ];
   const spec = await file('spec.json', { slug: 'report', title: 'Report', version: 1, phases });
-  expect(await aos('workflows', 'add', spec)).toContain('report version 1 is made');
+  expect(await aos('workflows', 'create', spec)).toContain('report version 1 is made');
   expect(await aos('workflows', 'show', 'report')).toMatch(/\n {2}one\n {2}two {2}after one\n$/);
   expect(await aos('workflows', 'versions', 'report')).toMatch(/\n +1 +active +2\d{3}-/);
   expect(await aos('workflows')).toMatch(/\nblog-post .*built in/);
-  await aos('workflows', 'archive', 'report');
+  await aos('workflows', 'delete', 'report');
   expect(await aos('workflows')).not.toContain('report ');
 });
 
 // Guards: a webhook is made with its secret, told of a run, and its deliveries are listed by status; and so with outputs.
 test('webhooks and outputs', async () => {
-  expect(await aos('webhooks', 'add', receiver.url, '--events', 'run.succeeded')).toMatch(
+  expect(await aos('webhooks', 'create', receiver.url, '--events', 'run.succeeded')).toMatch(
     /its secret, shown once: \S+\n$/,
   );
   const [{ id }] = JSON.parse(await aos('webhooks', '--json')).data;
@@ -93,13 +93,13 @@ test('webhooks and outputs', async () => {
     config: { url: receiver.url },
     spending: true,
   });
-  const made = JSON.parse(await aos('outputs', 'add', destination, '--json'));
+  const made = JSON.parse(await aos('outputs', 'create', destination, '--json'));
   expect(await aos('outputs', 'disable', made.id)).toBe('team is off, and hears of artifacts,spending\n');
   expect(await aos('outputs')).toMatch(/\n\S+ +team +webhook +off +artifacts,spending\n$/);
   expect(await aos('outputs', 'deliveries')).toBe('nothing was sent\n');
   await aos('outputs', 'delete', made.id);
   expect(
-    await run('outputs', 'add', await file('broken.json', undefined).catch(() => join(folder, 'nowhere.json'))),
+    await run('outputs', 'create', await file('broken.json', undefined).catch(() => join(folder, 'nowhere.json'))),
   ).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^error: /),
@@ -108,7 +108,7 @@ test('webhooks and outputs', async () => {
 
 // Guards: a conversation is begun, answered and shown.
 test('chat', async () => {
-  const { id } = JSON.parse(await aos('chat', 'new', '--agent', 'assistant', '--title', 'Notes', '--json'));
+  const { id } = JSON.parse(await aos('chat', 'create', '--agent', 'assistant', '--title', 'Notes', '--json'));
   expect((await aos('chat', 'say', id, 'Hello there')).trim()).not.toBe('');
   expect(await aos('chat', 'show', id)).toMatch(/^you {2}Hello there\nassistant {2}\S/);
   const reads = '[[tool:read_attachment {"filename":"kites.csv"}]]';
@@ -117,7 +117,7 @@ test('chat', async () => {
     stdout: expect.stringContaining('Kites fly'),
     stderr: 'kites.csv: table (CSV) of 11 characters\n',
   });
-  expect(await aos('chat', 'rename', id, 'Other')).toBe(`${id} is called Other\n`);
+  expect(await aos('chat', 'update', id, 'Other')).toBe(`${id} is called Other\n`);
   expect(await aos('chat')).toMatch(/\n\S+ +assistant +.* Other\n$/);
 });
 
@@ -156,7 +156,7 @@ test('filters of projects', async () => {
     version: 1,
     phases: [phaseSpec('one', [agentStep('write')])],
   });
-  await aos('workflows', 'add', spec);
+  await aos('workflows', 'create', spec);
   const start = async (brief: string) =>
     JSON.parse(await aos('project', 'start', 'lists', '--brief', brief, '--json')).project_id;
   const [lemon, pear] = [await start('Lemons'), await start('Pears')];

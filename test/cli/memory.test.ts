@@ -43,7 +43,7 @@ const add = async (body: object) =>
 
 // Guards: an entry that is added on the line or from a file is listed, found and shown, without control characters.
 test('adds and finds', async () => {
-  expect(await aos('list')).toEqual(ok('nothing yet; add something with: aos memory add "..."\n'));
+  expect(await aos('list')).toEqual(ok('nothing yet; add something with: aos memory create "..."\n'));
   const added = await aos('add', 'The bakery opens at six, see [[holidays]].', '--slug', 'hours', '--type', 'fact');
   expect(added).toEqual(ok(expect.stringMatching(/^\d+: hours is kept\n$/)));
   const id = first(added.stdout.split(':'));
@@ -70,7 +70,7 @@ test('adds and finds', async () => {
 // Guards: entries are corrected in every way there is, and a confirmation code is asked for where one is needed.
 test('corrects', async () => {
   const { id } = await add({ content: 'It opens at six.', slug: 'opening' });
-  const edited = await confirmed('edit', String(id), 'It opens at seven.', '--description', 'Hours', '--archive');
+  const edited = await confirmed('update', String(id), 'It opens at seven.', '--description', 'Hours', '--archive');
   expect(edited).toMatchObject({ scope: `memory.update:${id}`, ...ok(`${id}: opening is changed\n`) });
   const { body } = await tenant.cp('GET', `/v1/memory/entries/${id}`);
   expect(body).toMatchObject({ content: 'It opens at seven.', description: 'Hours', status: 'archived' });

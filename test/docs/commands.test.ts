@@ -34,24 +34,25 @@ async function faultOf(words: readonly string[]): Promise<string | undefined> {
   );
 }
 
-/** `billing topup` of `billing topup 25 --currency USD`. */
-function nameOf(words: readonly string[]): string[] {
+/** `billing topup` of `billing topup 25 --currency USD`; each word as it stands, or as `naming` says. */
+function nameOf(words: readonly string[], naming?: (command: Command) => string): string[] {
   let command = createProgram();
   const name = [];
   for (const word of words) {
     const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
     if (!next) break;
-    name.push(word);
+    name.push(naming?.(next) ?? word);
     command = next;
   }
   return name;
 }
 
 describe.each(pages())('$path', ({ blocks }) => {
-  // Guards against: a page that shows a command which is gone, or an option that it does not take.
+  // Guards against: a page that shows a command which is gone or has another name now, or an option that it does not take.
   test('its commands of aos', async () => {
     for (const words of blocks.flatMap(({ text }) => callsOfAos(text))) {
       expect([words.join(' '), await faultOf(words)]).toEqual([words.join(' '), undefined]);
+      expect(nameOf(words)).toEqual(nameOf(words, (command) => command.name()));
     }
   });
 
@@ -61,7 +62,7 @@ describe.each(pages())('$path', ({ blocks }) => {
       const tests = [...present(notRun).matchAll(/\btest\/[\w./-]*\.ts\b/g)].map(([path]) =>
         readFileSync(join(ROOT, path), 'utf8'),
       );
-      for (const name of callsOfAos(text).map(nameOf)) {
+      for (const name of callsOfAos(text).map((words) => nameOf(words))) {
         const isRun = tests.some((source) => name.every((word) => source.includes(`'${word}'`)));
         expect([name.join(' '), isRun]).toEqual([name.join(' '), true]);
       }

@@ -159,7 +159,7 @@ export const Skills = ({ id }: { id: string | undefined }) => (
     empty={{
       title: 'No skills',
       text: 'A skill says how work of a kind is done.',
-      aos: 'npx aos skills add house-style "House style" --file house-style.md',
+      aos: 'npx aos skills create house-style "House style" --file house-style.md',
     }}
     aos="npx aos skills list"
   />

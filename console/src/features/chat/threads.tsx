@@ -45,7 +45,7 @@ export function Threads({ selected }: { selected: string | undefined }) {
         title="No conversation yet"
         commands={
           <>
-            <Command label="aos command" text="npx aos chat new --agent assistant" />
+            <Command label="aos command" text="npx aos chat create --agent assistant" />
             <Command
               label="curl command"
               text={controlPlaneCurl({ method: 'POST', path: '/v1/chat/threads', body: { title: 'First words' } })}

@@ -62,7 +62,7 @@ export function Memory({ id, q }: SectionSearch) {
           : {
               title: 'Nothing is known yet',
               text: 'What is kept here is recalled into runs that it matters to.',
-              aos: 'npx aos memory add "We never ship on Fridays." --type fact --slug no-friday-releases',
+              aos: 'npx aos memory create "We never ship on Fridays." --type fact --slug no-friday-releases',
             }
       }
       aos={q ? `npx aos memory search "${q}"` : 'npx aos memory'}
