@@ -2,11 +2,12 @@
  * Is the service as the command line sees it: reached over HTTP, like any other client. Its address and credentials
  * come from `AOS_URL`, `AOS_API_KEY` and `AOS_SESSION`, or else from what `aos login` and `npm start` left in DATA_DIR.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readCredentials, readKeptSession } from '../embedded/credentials.ts';
 import { errorCodeOf, errorOf } from '../platform/core/causes.ts';
 import { fieldsOf } from '../platform/core/record.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
-import { CliError, oneLine } from './output.ts';
+import { CliError, oneLine, printAside } from './output.ts';
 
 /** The service answered with a problem. */
 export class ServiceProblem extends CliError {
@@ -19,6 +20,9 @@ export class ServiceProblem extends CliError {
     this.detail = detail;
   }
 }
+
+/** The service could not be reached. */
+class NoAnswer extends CliError {}
 
 export interface ServiceClient {
   baseUrl: string;
@@ -62,7 +66,7 @@ const TIMEOUT_MS = 30_000;
 const CONTROL_PLANE = '/api/v1/cp';
 
 /** @returns the command that starts the service on a data directory, which it names unless that is the usual one */
-export const startLine = (dataDir: string): string =>
+export const startLine = (dataDir = process.env.DATA_DIR || '.data'): string =>
   dataDir === '.data' ? 'npm start' : `DATA_DIR=${dataDir} npm start`;
 
 export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddress> {
@@ -71,7 +75,7 @@ export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddres
   const baseUrl = withoutTrailingSlashes(env.AOS_URL || kept?.base_url || '');
   if (!baseUrl) {
     throw new CliError(
-      `no service found: start one here with \`${startLine(dataDir)}\`, or set AOS_URL, AOS_API_KEY and AOS_SESSION`,
+      `no service found: start one here with \`${startLine(dataDir)}\`, set DATA_DIR to the directory of one that runs (now ${dataDir}), or set AOS_URL, AOS_API_KEY and AOS_SESSION`,
     );
   }
   // The credentials of the local service are not sent to another one.
@@ -98,7 +102,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
     } catch (error) {
-      throw new CliError(explainNoAnswer(baseUrl, error));
+      throw new NoAnswer(explainNoAnswer(baseUrl, error));
     }
     const text = await response.text();
     if (!response.ok) {
@@ -134,6 +138,37 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
   };
 }
 
+/** A restart takes seconds. A service that is away for longer than this is down. */
+const AWAY_MS = 120_000;
+const AGAIN_MS = 1_000;
+
+/** @returns the same service, whose reads wait while it restarts: once it has answered, they try again until it is back */
+export function outlastingRestarts(service: ServiceClient): ServiceClient {
+  let awaySince: number | undefined;
+  let hasAnswered = false;
+  async function controlPlane<T>(method: string, path: string, ...more: [body?: unknown]): Promise<T> {
+    for (;;) {
+      try {
+        const reply = await service.controlPlane<T>(method, path, ...more);
+        awaySince = undefined;
+        hasAnswered = true;
+        return reply;
+      } catch (error) {
+        if (method !== 'GET' || !hasAnswered || !isAway(error)) throw error;
+        if (awaySince === undefined) printAside(`${service.baseUrl} does not answer; it is tried until it is back`);
+        awaySince ??= performance.now();
+        if (performance.now() - awaySince > AWAY_MS) throw error;
+        await sleep(AGAIN_MS);
+      }
+    }
+  }
+  return { ...service, controlPlane };
+}
+
+/** A proxy in front of a service that restarts answers for it. */
+const isAway = (error: unknown): boolean =>
+  error instanceof NoAnswer || (error instanceof ServiceProblem && [502, 503, 504].includes(error.status));
+
 /** @returns what to do where the credential of these headers does not count */
 const refusedOf = ({ authorization }: Record<string, string>): string =>
   authorization === undefined
@@ -150,7 +185,7 @@ function explainNoAnswer(baseUrl: string, error: unknown): string {
   const { name, cause } = errorOf(error);
   const code = errorCodeOf(cause);
   if (name === 'TimeoutError') return `the service at ${baseUrl} did not answer within ${TIMEOUT_MS / 1_000} s`;
-  return `the service is not running at ${baseUrl}${code ? ` (${code})` : ''}: start it with \`npm start\``;
+  return `the service is not running at ${baseUrl}${code ? ` (${code})` : ''}: start it with \`${startLine()}\``;
 }
 
 function detailOf(body: string): unknown {

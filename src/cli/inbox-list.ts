@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { InboxListResponse, Wait } from '../../client/src/api.ts';
 import { WAIT_KINDS, type WaitKind } from '../resources/inbox/model.ts';
-import { openService, type ServiceClient } from './client.ts';
+import { openService, outlastingRestarts, type ServiceClient } from './client.ts';
 import { queryOf } from './filters.ts';
 import { changesOf } from './following.ts';
 import { clearScreen, CliError, oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
@@ -43,7 +43,7 @@ async function list(options: ListOptions): Promise<void> {
   const service = await openService(process.env);
   if (watch) {
     if (json || settled) throw new CliError('--watch shows what waits, to people: leave --json and --settled away');
-    return watchWaits(service, options);
+    return watchWaits(outlastingRestarts(service), options);
   }
   const reply = await read(service, options);
   if (json) printJson(reply);

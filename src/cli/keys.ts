@@ -6,7 +6,7 @@ import { makeSession, type SessionRequest } from '../embedded/credentials.ts';
 import { readPrivateJson } from '../embedded/private-file.ts';
 import { secretsFile, type Secrets } from '../embedded/secrets.ts';
 import { ROLES } from '../platform/core/rights.ts';
-import { openService } from './client.ts';
+import { openService, startLine } from './client.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { CliError, paint, print, printJson, shortTime } from './output.ts';
 
@@ -109,7 +109,7 @@ async function session({ workspace, email, role, ttl, json }: SessionOptions): P
     process.env.SESSION_SECRET || (await readPrivateJson<Partial<Secrets>>(secretsFile(dataDir)))?.SESSION_SECRET;
   if (!secret)
     throw new CliError(
-      `no SESSION_SECRET, and none kept in ${dataDir}: set it, or start the service once with \`npm start\``,
+      `no SESSION_SECRET, and none kept in ${dataDir}: set it, or start the service once with \`${startLine()}\``,
     );
   const cookie = makeSession(secret, { workspaceId: workspace, email, role, ttlMs: ttl });
   if (json) printJson({ name: 'service_session', value: cookie, expires_at: new Date(Date.now() + ttl).toISOString() });

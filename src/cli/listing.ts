@@ -1,7 +1,7 @@
 /** What every list has: how it is printed, and that it can be watched. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
-import { openService } from './client.ts';
+import { openService, outlastingRestarts } from './client.ts';
 import { queryOf } from './filters.ts';
 import { clearScreen, print, printJson, printTable, type Column } from './output.ts';
 
@@ -39,7 +39,8 @@ export const asList = (command: Command): Command =>
 
 /** @throws CliError */
 export async function list<Row>(listing: Listing<Row>, { json, output, watch }: ListOptions): Promise<void> {
-  const service = await openService(process.env);
+  const opened = await openService(process.env);
+  const service = watch ? outlastingRestarts(opened) : opened;
   const { path, query = {}, read } = listing;
   const page: ReadPage = (asked) => {
     const text = queryOf(asked).toString();

@@ -7,7 +7,7 @@ import ms, { type StringValue } from 'ms';
 import { dropKeptSession, keepSession, LOCAL_OWNER, readKeptSession } from '../embedded/credentials.ts';
 import { first } from '../platform/core/present.ts';
 import { question } from './asking.ts';
-import { explainProblem, findService } from './client.ts';
+import { explainProblem, findService, startLine } from './client.ts';
 import { CliError, oneLine, print, printAside, printJson } from './output.ts';
 
 interface LoginOptions {
@@ -143,7 +143,7 @@ async function post(baseUrl: string, path: string, body: unknown, cookies: Cooki
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(30_000),
   }).catch(() => {
-    throw new CliError(`the service is not running at ${baseUrl}: start it with \`npm start\``);
+    throw new CliError(`the service is not running at ${baseUrl}: start it with \`${startLine()}\``);
   });
   const set = response.headers.getSetCookie().map((line) => first(line.split(';')).split('='));
   return { status: response.status, text: await response.text(), cookies: Object.fromEntries(set) as Cookies };
@@ -159,7 +159,7 @@ async function printToken(email: string, { workspace = 'acc_internal', ttl, json
   const dataDir = dataDirOf(process.env);
   const { signLocalToken } = await import('../embedded/identity.ts');
   const token = await signLocalToken(dataDir, { email, workspaceId: workspace, ttlMs: ttl });
-  if (!token) throw new CliError(`no local issuer in ${dataDir}: start the service once with \`npm start\``);
+  if (!token) throw new CliError(`no local issuer in ${dataDir}: start the service once with \`${startLine()}\``);
   if (json) printJson({ access_token: token });
   else print(token);
 }

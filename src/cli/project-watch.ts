@@ -3,7 +3,7 @@
  */
 import type { Project } from '../../client/src/api.ts';
 import { first, present } from '../platform/core/present.ts';
-import type { ServiceClient } from './client.ts';
+import { outlastingRestarts, type ServiceClient } from './client.ts';
 import { changesOf } from './following.ts';
 import { CliError, forTerminal, oneLine, paint, print } from './output.ts';
 import { boardLines, formatSpend, gateLines, headline, pauseHelp } from './project-board.ts';
@@ -48,10 +48,11 @@ export async function* followProject(
  * @throws CliError that says what to do, unless the project is completed
  */
 export async function watchProject(
-  service: ServiceClient,
+  opened: ServiceClient,
   projectId: string,
   { fromStart = false }: { fromStart?: boolean } = {},
 ): Promise<void> {
+  const service = outlastingRestarts(opened);
   if (process.stdout.isTTY) await watchBoard(service, projectId);
   else await watchEvents(service, projectId, fromStart);
   print(paint('gray', `what it made: aos project artifacts ${projectId}`));

@@ -90,7 +90,7 @@ test('no service', async () => {
   asks('http://127.0.0.1:9');
   expect(
     await othersThan(
-      /^error: the service is not running at http:\/\/127\.0\.0\.1:9: start it with `npm start`/,
+      /^error: the service is not running at http:\/\/127\.0\.0\.1:9: start it with `DATA_DIR=\S+ npm start`/,
       remote,
     ),
   ).toEqual([]);
@@ -117,7 +117,7 @@ const GIVEN: Readonly<Record<string, string[]>> = {
 const OPEN = ['login'];
 
 describe('lists', () => {
-  /** A list is read until it is empty, and once more in vain. */
+  /** A list is read twice, with a restart in between, then until it is empty, and once more in vain. */
   let front: Server;
   let asked: Map<string, number>;
   beforeAll(async () => {
@@ -126,8 +126,10 @@ describe('lists', () => {
       const times = (asked.get(present(request.url)) ?? 0) + 1;
       asked.set(present(request.url), times);
       const answer = (status: number, text: string) => response.writeHead(status).end(text);
-      if (times > 3) answer(503, '{"detail":"that is all"}');
-      else if (times === 3) answer(200, '{"data":[]}');
+      if (times > 5) answer(500, '{"detail":"that is all"}');
+      else if (times === 5) answer(200, '{"data":[]}');
+      else if (times === 3) answer(503, '{"detail":"starting"}');
+      else if (times === 2) request.socket.destroy();
       else {
         const { cookie = '' } = request.headers;
         void fetch(service.baseUrl + request.url, { headers: { cookie } }).then(async (reply) =>
@@ -151,7 +153,8 @@ describe('lists', () => {
     ({ name, command }) => command.options.some(({ long }) => long === '--watch') && !(name in FOLLOWED),
   );
 
-  // Guards: a list that is watched is shown again when it has changed, and not otherwise, and ends with the error that ends it.
+  // Guards: a list that is watched is shown again when it has changed, and not otherwise, outlasts a restart of the service, and ends
+  // with the error that ends it.
   test('are shown again when they change', async () => {
     asks(address(), tenant.session);
     const shown = await Promise.all(watched.map(async (leaf) => [leaf, await call(leaf, '--watch')] as const));
@@ -160,7 +163,7 @@ describe('lists', () => {
       expect({ name, code, stderr }).toEqual({
         name,
         code: 1,
-        stderr: expect.stringMatching(/^error: .* 503 that is all\n$/),
+        stderr: expect.stringMatching(/^http:\S+ does not answer; .*\nerror: .* 500 that is all\n$/),
       });
       // A table, or what is said where there is nothing; then, once, that there is nothing.
       expect([name, stdout]).toEqual([name, expect.stringMatching(/^(?:.*\S.*\n)+\n\S.*\n$/)]);
