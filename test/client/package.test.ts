@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { present } from '../../src/platform/core/present.ts';
 import { inherited } from '../support/processes/inherited.ts';
 import { portOf } from '../support/processes/listening.ts';
 import { isMissing } from '../support/programs/missing.ts';
@@ -122,6 +123,26 @@ test('it is type-checked where nothing of Node is', async () => {
   `;
   await writeFile(join(folder, 'browser.ts'), text);
   await check(['browser.ts'], { noEmit: true, types: [], lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'] });
+});
+
+// Guards against: an installation that is documented in a way which changes the repository's own package.json.
+test('is installed as its README says, into a directory beside the repository', async () => {
+  const checkout = join(folder, 'checkout');
+  await mkdir(checkout);
+  await symlink(CLIENT, join(checkout, 'client'));
+  await writeFile(join(checkout, 'package.json'), '{ "private": true }');
+  const [, install] = present(/```sh not-run=[^\n]*\n([\s\S]*?)```/.exec(readme));
+  const offline = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
+  await run('sh', ['-ec', present(install)], { cwd: checkout, env: { ...process.env, ...offline } });
+  expect(await readdir(checkout)).toEqual(['client', 'package.json']);
+  expect(await readFile(join(checkout, 'package.json'), 'utf8')).toBe('{ "private": true }');
+  const app = join(folder, 'my-app');
+  const { stdout } = await run(
+    'node',
+    ['--input-type=module', '-e', 'console.log(import.meta.resolve("agent-orchestration-client"))'],
+    { cwd: app },
+  );
+  expect(stdout).toContain('/my-app/node_modules/agent-orchestration-client/');
 });
 
 describe('the examples', () => {

@@ -3,14 +3,14 @@
  * `blocks.ts`; `npm test -- test/docs/commands.e2e.test.ts -t 'docs/guide/runs.md'` runs one page. A run that draws types
  * some of the pages.
  */
-import { afterAll, beforeAll, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CliProcess, readyLine, startCli } from '../embedded/service-process.ts';
 import { drawn } from '../support/runner/sizes.ts';
 import { pages } from './blocks.ts';
-import { makeDesk, Reader, type Desk } from './shell.ts';
+import { makeDesk, namesIn, Reader, type Desk } from './shell.ts';
 
 let folder: string;
 let service: CliProcess;
@@ -33,13 +33,16 @@ afterAll(async () => {
 
 const TYPED = pages().filter(({ blocks }) => blocks.some(({ notRun }) => notRun === undefined));
 
-// Guards against: commands that fail, or print something else, when they are typed as a page shows them.
+// Guards against: commands that fail, or print something else, when they are typed as a page shows them, or that leave files in the
+// repository.
 test.each(drawn('pages', TYPED, 6))(
   '$path',
   async ({ path, blocks }) => {
     const reader = new Reader(desk, path);
+    const before = await namesIn(desk);
     try {
       for (const block of blocks) if (block.notRun === undefined) await reader.type(block);
+      expect(await namesIn(desk)).toEqual(before);
     } finally {
       reader.end();
     }

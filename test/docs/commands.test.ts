@@ -47,6 +47,19 @@ function nameOf(words: readonly string[], naming?: (command: Command) => string)
   return name;
 }
 
+/** Where commands write to; an archive and `npm install` without a folder of their own are written here. */
+function writtenIn(text: string): string[] {
+  const shown = text.replace(/'[^']*'/g, (quoted) => (quoted.includes('\n') || quoted.includes('>') ? "''" : quoted));
+  const targets =
+    /(?:[^\w>=-]>{1,2}|\s--(?:out|output|export|prefix|file=?|pack-destination)(?: |(?<==)))\s*"?([^\s"<]+)/g;
+  const commands = /\b(?:mkdir -p|aos export|aos backup|tee) ([^\s;|&]+)/g;
+  const here =
+    /\bnpm (?:pack|install|i|init)\b(?!.*--(?:prefix|pack-destination) )|\baos workspaces export\b(?!.*--output)/g;
+  return [...shown.matchAll(targets), ...shown.matchAll(commands), ...shown.matchAll(here)].map(
+    ([all, path]) => path ?? all,
+  );
+}
+
 describe.each(pages())('$path', ({ blocks }) => {
   // Guards against: a page that shows a command which is gone or has another name now, or an option that it does not take.
   test('its commands of aos', async () => {
@@ -67,6 +80,12 @@ describe.each(pages())('$path', ({ blocks }) => {
         expect([name.join(' '), isRun]).toEqual([name.join(' '), true]);
       }
     }
+  });
+
+  // Guards against: a page whose commands, run by its test or not, leave a file in the repository or change its package.json.
+  test('its files', () => {
+    for (const { text } of blocks)
+      expect(writtenIn(text).filter((path) => !/^(?:\.\.\/|[/~$&]|\d)/.test(path))).toEqual([]);
   });
 
   // Guards: tests that a page names in the place of a run, or tells readers to run, exist.

@@ -1,7 +1,7 @@
 /** Types the commands of a page into a shell, as a reader would, beside a service that runs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import { inherited } from '../support/processes/inherited.ts';
@@ -18,15 +18,16 @@ export interface Desk {
 }
 
 /**
- * A folder in which the commands find what they would in the repository: the service's data, `npx aos`, its tools.
+ * A folder in which the commands find what they would in the repository: the service's data, `npx aos`, its tools. What they make
+ * lies beside it, as the repository is not theirs.
  * `curl` fails here for an answer that is an error, which it would print and pass over.
  */
 export async function makeDesk(folder: string, dataDir: string): Promise<Desk> {
   await mkdir(join(folder, 'bin'), { recursive: true });
   await symlink(dataDir, join(folder, '.data'));
   for (const name of ['.cache', 'src', 'docs', 'deploy']) await symlink(join(ROOT, name), join(folder, name));
-  // As `npm install` of the packed client leaves it.
-  const client = join(folder, 'node_modules/agent-orchestration-client');
+  // As the pages have `npm install` put the packed client.
+  const client = join(folder, '../aos-files/node_modules/agent-orchestration-client');
   await mkdir(client, { recursive: true });
   await symlink(join(ROOT, 'client/src'), join(client, 'src'));
   await writeFile(join(client, 'package.json'), '{ "type": "module", "exports": "./src/index.ts" }');
@@ -36,6 +37,9 @@ export async function makeDesk(folder: string, dataDir: string): Promise<Desk> {
   const path = [join(folder, 'bin'), join(process.execPath, '..'), process.env.PATH].join(':');
   return { folder, env: { ...inherited('HOME'), PATH: path, CURL_HOME: folder } };
 }
+
+/** @returns the names of what lies in the repository that the commands are typed in */
+export const namesIn = async ({ folder }: Desk): Promise<string[]> => (await readdir(folder)).sort();
 
 /** One page from its first block to its last. Variables live as long as the page. */
 export class Reader {
@@ -48,7 +52,7 @@ export class Reader {
 
   constructor(desk: Desk, name: string) {
     this.#desk = desk;
-    this.#state = join(desk.folder, `variables-${name.replace(/\W/g, '-')}`);
+    this.#state = join(desk.folder, '..', `variables-${name.replace(/\W/g, '-')}`);
   }
 
   /** @throws Error with what was printed where a command fails, or does not show what the page says */
