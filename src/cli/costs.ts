@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { CostForecastResponse, CostOfKey, CostRollupResponse, SpendingCap } from '../../client/src/api.ts';
 import { openService } from './client.ts';
-import { formatUsd } from './timeline.ts';
+import { formatCost, formatUsd } from './timeline.ts';
 import { asList, list, report, type ListOptions } from './listing.ts';
 import { print, printJson, printTable, type Column } from './output.ts';
 
@@ -60,7 +60,7 @@ async function showForecast({ json }: { json?: boolean }): Promise<void> {
   const forecast = await service.controlPlane<CostForecastResponse>('GET', '/v1/cost/forecast');
   if (json) return printJson(forecast);
   const { month, spent_usd, p50_usd, p90_usd, based_on } = forecast;
-  print(`${month}: ${formatUsd(spent_usd)} spent`);
+  print(`${month}: ${formatCost(spent_usd, based_on.unpriced_runs === 0)} spent`);
   if (p50_usd === null || p90_usd === null) {
     print(`no forecast: it takes 7 whole days, and there are ${based_on.days}`);
   } else {
@@ -101,7 +101,9 @@ async function show({ window, by, json }: { window: string; by: string; json?: b
     rollup.data,
     [
       { title: by.toUpperCase(), value: ({ key }) => key },
-      number('USD', ({ cost_usd, unpriced_runs }) => (unpriced_runs > 0 ? `>= ${cost_usd}` : cost_usd)),
+      number('USD', ({ cost_usd, unpriced_runs }) =>
+        unpriced_runs > 0 ? (Number(cost_usd) === 0 ? 'unpriced' : `>= ${cost_usd}`) : cost_usd,
+      ),
       number('RUNS', ({ run_count }) => run_count),
       number('TOKENS IN', ({ input_tokens }) => input_tokens),
       number('TOKENS OUT', ({ output_tokens }) => output_tokens),
@@ -109,5 +111,7 @@ async function show({ window, by, json }: { window: string; by: string; json?: b
     `no runs within ${window}`,
   );
   const { total_cost_usd, run_count } = rollup.meta;
-  if (run_count > 0) print(`\n${total_cost_usd} USD for ${run_count} runs within ${window}`);
+  const unpriced = rollup.data.some(({ unpriced_runs }) => unpriced_runs > 0);
+  if (run_count > 0)
+    print(`\n${unpriced ? 'at least ' : ''}${total_cost_usd} USD for ${run_count} runs within ${window}`);
 }

@@ -28,7 +28,7 @@ import {
   shortTime,
 } from './output.ts';
 import { promptSample } from './samples.ts';
-import { executionUrl, formatEvent, formatUsd, listEvents, sumUsd } from './timeline.ts';
+import { costOf, executionUrl, formatCost, formatEvent, listEvents, sumUsd } from './timeline.ts';
 
 export function addRunCommands(program: Command): void {
   program
@@ -152,7 +152,7 @@ function printRun(
   line('agent', run.agent ?? undefined);
   line('status', paintStatus(run.status));
   line('error', run.error ?? undefined);
-  line('cost', formatUsd(sumUsd(seen.map(({ cost_usd }) => cost_usd))));
+  line('cost', costOf(seen));
   line('temporal', executionUrl(service, run.run_id));
   if (run.output !== null && !isRead) print(`\n${run.output}`);
 }
@@ -217,7 +217,7 @@ const COLUMNS: Listing<RunListRow>['columns'] = [
   { title: 'AGENT', value: (row) => row.agent },
   { title: 'LAST EVENT', value: (row) => row.last_event_type, paint: asStatus },
   { title: 'EVENTS', value: (row) => row.event_count, align: 'right' },
-  { title: 'COST', value: (row) => formatUsd(row.total_cost_usd), align: 'right' },
+  { title: 'COST', value: (row) => formatCost(row.total_cost_usd, row.is_priced), align: 'right' },
   { title: 'STARTED (UTC)', value: (row) => shortTime(row.started_at) },
   { title: 'VIA', value: (row) => row.transport },
   { title: 'PARENT', value: (row) => row.parent_run_id, isWide: true },
@@ -229,7 +229,7 @@ const FOUND_COLUMNS: Listing<FoundRun>['columns'] = [
   { title: 'RUN', value: (row) => row.run_id },
   { title: 'AGENT', value: (row) => row.agent },
   { title: 'STATUS', value: (row) => row.status, paint: asStatus },
-  { title: 'COST', value: (row) => formatUsd(row.cost_usd), align: 'right' },
+  { title: 'COST', value: (row) => formatCost(row.cost_usd, row.is_priced), align: 'right' },
   { title: 'ACCEPTED (UTC)', value: (row) => shortTime(row.created_at) },
   { title: 'VIA', value: (row) => row.transport, isWide: true },
   { title: 'MODEL', value: (row) => row.model, isWide: true },

@@ -64,6 +64,17 @@ export function sumUsd(amounts: readonly (string | null)[]): string {
 /** @returns an exact amount without needless zeros, for example `$0.00012` */
 export const formatUsd = (amount: string): string => `$${withoutTrailingZeros(amount)}`;
 
+/** Formats a cost that is a lower bound if the price of a call is not known: it is never `$0` then. */
+export const formatCost = (amount: string, isPriced: boolean): string =>
+  isPriced ? formatUsd(amount) : Number(amount) === 0 ? 'unpriced' : `>= ${formatUsd(amount)}`;
+
+/** A model call without a cost is one whose price is not known. */
+export const costOf = (seen: readonly RunEvent[]): string =>
+  formatCost(
+    sumUsd(seen.map(({ cost_usd }) => cost_usd)),
+    !seen.some(({ event_type, cost_usd }) => event_type === 'claude_iteration' && cost_usd === null),
+  );
+
 /** @returns undefined where the address of the Web UI is not known */
 export const workflowUrl = (
   service: Pick<ServiceClient, 'uiUrl'>,

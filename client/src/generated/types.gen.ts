@@ -1969,6 +1969,10 @@ export type RunListRow = {
     last_status: string | null;
     event_count: number;
     total_cost_usd: string;
+    /**
+     * False: the price of a call was not known, and the cost is a lower bound
+     */
+    is_priced: boolean;
     model: string | null;
     reasoning: boolean | null;
     model_tier: string;

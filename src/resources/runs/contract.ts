@@ -70,6 +70,7 @@ export const RunListRow = z
     last_status: z.string().nullable(),
     event_count: z.int(),
     total_cost_usd: Usd,
+    is_priced: z.boolean().describe('False: the price of a call was not known, and the cost is a lower bound'),
     model: z.string().nullable(),
     reasoning: z.boolean().nullable(),
     model_tier: z.string(),

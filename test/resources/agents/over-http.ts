@@ -32,6 +32,7 @@ const RECENT_RUNS: RecentRuns = {
       last_status: 'succeeded',
       event_count: 6,
       total_cost_usd: '0.014',
+      is_priced: true,
       model: 'offline',
       reasoning: null,
       model_tier: 'offline',

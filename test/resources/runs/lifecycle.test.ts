@@ -122,6 +122,7 @@ test('the list tells of each run what its events say', async () => {
     model: 'offline',
     reasoning: false,
     total_cost_usd: present(events.find(({ cost_usd }) => cost_usd)).cost_usd,
+    is_priced: true,
     model_tier: 'offline',
     model_rule: 'offline',
     model_enforce: false,

@@ -27,6 +27,7 @@ const listColumns = {
   last_status: sql<string | null>`${runs.status}::text`,
   event_count: runs.eventCount,
   total_cost_usd: runs.costUsd,
+  is_priced: runs.isPriced,
   model: runs.model,
   reasoning: runs.reasoning,
   model_tier: runs.modelTier,
