@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCredentials, readKeptSession } from '../embedded/credentials.ts';
 import { errorCodeOf, errorOf } from '../platform/core/causes.ts';
-import { fieldsOf } from '../platform/core/record.ts';
+import { fieldsOf, isRecord } from '../platform/core/record.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { CliError, oneLine, printAside } from './output.ts';
 
@@ -198,12 +198,20 @@ function detailOf(body: string): unknown {
   }
 }
 
+/** @returns for example `error plan_limit_exceeded, limit 3` of an object */
+function inWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(inWords).join(', ');
+  if (!isRecord(value)) return String(value);
+  const parts = Object.entries(value).map(([name, one]) => `${name.replaceAll('_', ' ')} ${inWords(one)}`);
+  return parts.join(', ');
+}
+
 /** @returns the `{detail}` of an answer as a text, whatever form it has */
 export function explainProblem(body: string): string {
   const detail = detailOf(body);
   if (detail === undefined) return oneLine(body).slice(0, 200);
   if (typeof detail === 'string') return detail;
-  if (!Array.isArray(detail)) return JSON.stringify(detail);
+  if (!Array.isArray(detail)) return inWords(detail);
   return detail
     .map(fieldsOf)
     .map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join('.') : ''}: ${String(msg)}`)
