@@ -39,7 +39,7 @@ export function composePlatform({ config, log, temporal }: Runtime) {
   const triggers = createTriggers(temporal);
   return {
     /** People and their browsers reach the service at this address. */
-    baseUrl: (config.BASE_URL ?? `http://localhost:${config.PORT}`).replace(/\/$/, ''),
+    baseUrl: config.BASE_URL ?? `http://localhost:${config.PORT}`,
     egress,
     files: createFileStore(config),
     disk: createDisk(config.DATA_DIR, !config.FILES_S3_BUCKET),

@@ -127,11 +127,14 @@ const doctor = async (dotEnv: string, env: Record<string, string> = {}): Promise
 test('the settings and the database of the next start', async () => {
   const nosuch = service.runtime.config.DATABASE_URL.replace(/\/[^/]*$/, '/nosuch');
   const found = await doctor(
-    `EGRES_ALLOWLIST=a:1\nDATABASE_URL=${nosuch}\nMODEL_PRICES=/nowhere\nBASE_URL=localhost:1`,
+    `EGRES_ALLOWLIST=a:1\nDATABASE_URL=${nosuch}\nMODEL_PRICES=/nowhere\nBASE_URL=https://example.com/aos`,
   );
   const of = (name: string) => found.filter(({ check }) => check === name);
   expect(of('settings')).toEqual([
-    expect.objectContaining({ status: 'failed', detail: expect.stringMatching(/^BASE_URL: expects an address/) }),
+    expect.objectContaining({
+      status: 'failed',
+      detail: expect.stringMatching(/^BASE_URL: expects an address without a path/),
+    }),
     expect.objectContaining({
       status: 'warning',
       detail: expect.stringMatching(/^EGRES_ALLOWLIST: .*EGRESS_ALLOWLIST/),

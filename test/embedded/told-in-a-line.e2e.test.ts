@@ -62,6 +62,11 @@ const SETTINGS: [what: string, env: () => Record<string, string>, told: RegExp][
     () => ({ BASE_URL: 'localhost:8116' }),
     /^BASE_URL: expects an address with http:\/\/.*\n$/,
   ],
+  [
+    'an address with a path',
+    () => ({ BASE_URL: 'https://example.com/aos' }),
+    /^BASE_URL: expects an address without a path, such as https:\/\/example\.com: .*\n$/,
+  ],
   ['no price file', () => ({ MODEL_PRICES: '/nowhere' }), /^MODEL_PRICES: the file \/nowhere cannot be read .*\n$/],
   [
     'a price file that is no JSON',

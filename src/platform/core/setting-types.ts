@@ -77,6 +77,16 @@ export const trustedProxies = z
   });
 const ADDRESS_FORM = 'expects an address with http:// or https://, such as https://example.com';
 export const url = z.url({ protocol: /^https?$/, error: ADDRESS_FORM });
+/** The address of a whole host, in one form: without a slash at its end. */
+export const origin = url.pipe(
+  z
+    .string()
+    .refine((text) => {
+      const { username, password, pathname, search, hash } = new URL(text);
+      return [username, password, pathname, search, hash].join('') === '/';
+    }, 'expects an address without a path, such as https://example.com: nothing is served below a path')
+    .transform((text) => new URL(text).origin),
+);
 /** The embedded mode keeps its keys in a file. */
 export const urlOfKeys = z.union([url, z.url({ protocol: /^file$/ })], ADDRESS_FORM);
 /** `openai=http://127.0.0.1:9/v1,github=...` becomes an address for each name. */

@@ -9,6 +9,7 @@ import {
   list,
   listOf,
   namedKeys,
+  origin,
   port,
   providerId,
   retention,
@@ -32,7 +33,9 @@ export const settings = z.object({
     .enum(['all', 'gateway', 'control-plane'], 'expects all, gateway or control-plane')
     .default('all')
     .describe('Which listeners this process opens'),
-  BASE_URL: url.optional().describe('Public address of the gateway, where it differs from http://localhost:PORT'),
+  BASE_URL: origin
+    .optional()
+    .describe('Public address of the gateway, without a path, where it differs from http://localhost:PORT'),
   TRUST_PROXY: trustedProxies.describe(
     'Proxies in front of the gateway whose X-Forwarded-For is believed, by address, network or number of hops. Empty: none, so behind a proxy all clients share the limits of one address',
   ),

@@ -47,7 +47,7 @@ export function browserOf(request: Request, response: Response, baseUrl: string 
     setKnown: (known) => void set(KNOWN_COOKIE, known, '/login', KNOWN_TTL_MS / 1_000),
     urlOf(path) {
       const base = baseUrl ?? `${secure ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`;
-      return new URL(`${base.replace(/\/$/, '')}${path}`);
+      return new URL(base + path);
     },
   };
 }

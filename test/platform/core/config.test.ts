@@ -59,6 +59,9 @@ test.each([
   expect(() => trusted(text)).toThrow('TRUST_PROXY: expects addresses or networks such as 10.0.0.0/8');
 });
 
+const base = (BASE_URL: string) =>
+  loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused', BASE_URL }).BASE_URL;
+
 const takes = (name: string, text: string): boolean => {
   try {
     loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused', [name]: text });
@@ -68,7 +71,7 @@ const takes = (name: string, text: string): boolean => {
   }
 };
 const ADDRESSES = Object.keys(settings.shape).filter(
-  (name) => takes(name, 'https://example.com/v1') && !takes(name, 'what is no address of anything at all'),
+  (name) => takes(name, 'https://example.com') && !takes(name, 'what is no address of anything at all'),
 );
 
 // Guards against: `localhost:8116`, whose scheme is `localhost`, in any setting that is an address.
@@ -77,6 +80,26 @@ test.each(ADDRESSES)('%s has to be http or https', (name) => {
   expect(refused.filter((text) => takes(name, text))).toEqual([]);
   expect(takes(name, 'http://localhost:8116')).toBe(true);
 });
+// Guards against: links in mails, callbacks and cookies for a path below which nothing is served.
+test.each([
+  'https://example.com/aos',
+  'https://example.com//',
+  'https://example.com?a',
+  'https://example.com/#a',
+  'https://me@example.com',
+])('BASE_URL=%s is refused', (text) => {
+  expect(() => base(text)).toThrow(
+    'BASE_URL: expects an address without a path, such as https://example.com: nothing is served below a path',
+  );
+});
+test.each([
+  ['https://example.com/', 'https://example.com'],
+  ['HTTPS://Example.com:443', 'https://example.com'],
+  ['http://localhost:8080', 'http://localhost:8080'],
+])('BASE_URL=%s is %s', (text, kept) => {
+  expect(base(text)).toBe(kept);
+});
+
 test('these are all of them', () => {
   const named = Object.keys(settings.shape).filter((name) => /_URL$|_ISSUER$|_ENDPOINT$|_API_BASE$/.test(name));
   const others = ['DATABASE_URL', 'IDENTITY_ISSUER', 'SMTP_URL'];
