@@ -53,7 +53,7 @@ export const settings = z.object({
     .describe('Opens a listener of the process, API or worker, with /metrics, /healthz and /readyz'),
   METRICS_HOST: z.string().default('127.0.0.1').describe('Address that listener listens on'),
   SHUTDOWN_DELAY: duration('0s').describe(
-    'How long the API still takes new connections after SIGTERM, while /readyz says 503: as long as the load balancer in front takes to see it',
+    'How long the API serves as ever after SIGTERM, while /readyz says 503: as long as the load balancer in front takes to see it, and keeps unused connections',
   ),
   SHUTDOWN_GRACE: duration('20s').describe('How long open requests and short activities may take to finish on SIGTERM'),
   LOG_LEVEL: z

@@ -20,8 +20,8 @@ interface Use {
 }
 
 export interface Drain {
-  readonly hasBegun: boolean;
-  begin(): void;
+  /** @param lingerMs as long as those in front keep a connection that they do not use, where that is longer */
+  begin(lingerMs?: number): void;
 }
 
 export function createDrain(server: Server): Drain {
@@ -50,21 +50,19 @@ export function createDrain(server: Server): Drain {
     });
   });
 
-  function closeIdle(): void {
+  function closeIdle(lingerMs: number): void {
     const now = performance.now();
-    for (const [socket, { open, since }] of uses) if (open === 0 && now - since >= LINGER_MS) socket.destroySoon();
+    for (const [socket, { open, since }] of uses) if (open === 0 && now - since >= lingerMs) socket.destroySoon();
   }
 
   return {
-    get hasBegun() {
-      return hasBegun;
-    },
-    begin() {
+    begin(lingerMs = 0) {
       if (hasBegun) return;
       hasBegun = true;
       for (const response of unanswered) sayLast(response);
-      closeIdle();
-      const looking = setInterval(closeIdle, LOOK_MS);
+      const close = () => closeIdle(Math.max(LINGER_MS, lingerMs));
+      close();
+      const looking = setInterval(close, LOOK_MS);
       server.once('close', () => clearInterval(looking));
     },
   };

@@ -24,8 +24,11 @@ export interface Listener {
   /** Says from now on that it is not ready, and lets its connections go. It still takes requests. */
   drain(): void;
   /**
-   * Drains, accepts no new connection after a delay, lets open requests finish for so long, then closes what is left.
-   * @param delayMs for load balancers, which take a while to see that it is not ready
+   * Says from now on that it is not ready. After the delay it accepts no new connection, drains, lets open requests finish
+   * for so long, then closes what is left.
+   * @param delayMs for load balancers: so long they take to see that it is not ready, and keep connections that they do not
+   * use. It serves them as ever meanwhile: connections that end would be opened anew, and those that wait to be accepted
+   * at the end of the delay would be cut.
    */
   close(graceMs: number, delayMs?: number): Promise<void>;
 }
@@ -76,7 +79,7 @@ export async function listen({
     response.status(reason ? 503 : 200).json({ status: reason ? 'failed' : 'ok' });
   });
   app.get('/readyz', async (_request, response) => {
-    const reason = drain.hasBegun
+    const reason = isStopping
       ? 'it is stopping'
       : await ready().then(
           () => undefined,
@@ -93,6 +96,7 @@ export async function listen({
 
   const server = createServer(app);
   const drain = createDrain(server);
+  let isStopping = false;
   answerUnreadable(server);
   server.listen(port, host ?? '::');
   await once(server, 'listening').catch((error: unknown) => {
@@ -101,13 +105,17 @@ export async function listen({
   const listening = portOf(server);
   return {
     url: `http://localhost:${listening}`,
-    drain: () => drain.begin(),
-    async close(graceMs, delayMs = 0) {
+    drain() {
+      isStopping = true;
       drain.begin();
+    },
+    async close(graceMs, delayMs = 0) {
+      isStopping = true;
       if (delayMs > 0) await wait(delayMs);
       const closed = once(server, 'close');
       // That of HTTP would cut connections whose next request is on its way.
       NetServer.prototype.close.call(server);
+      drain.begin(delayMs);
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(timer);

@@ -83,12 +83,29 @@ test('/readyz says 503 from then on, and new connections are taken until the del
   const { url, close } = await start();
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   const closed = close(GRACE_MS, 1_000);
-  const told = await fetch(`${url}/readyz`);
-  expect(told.status).toBe(503);
-  expect(told.headers.get('connection')).toBe('close');
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
   expect(await (await fetch(`${url}/quick`)).text()).toBe('quick');
   await closed;
   await expect(fetch(`${url}/quick`)).rejects.toThrow('fetch failed');
+});
+
+// Guards: a proxy that does not look at readiness keeps its connections for the delay, and has let go of those that it does not use
+// before they are closed: whatever it sends on one of them is answered.
+test('connections are served as ever during the delay, and those in use after it', async () => {
+  const { url, close } = await start();
+  const [used, idle] = [await connected(url), await connected(url)];
+  const asked = async (socket: Socket) => {
+    socket.write(asks('/quick'));
+    return /connection: ([\w-]+)/.exec(await said(socket))?.[1];
+  };
+  await asked(idle);
+  const closed = close(GRACE_MS, 1_000);
+  await wait(800);
+  expect(await asked(used)).toBe('keep-alive');
+  await wait(900);
+  expect(await asked(used)).toBe('close');
+  expect(idle.closed).toBe(true);
+  await closed;
 });
 
 // Guards: a connection at which nothing is asked does not hold up the end, whether it ever asked anything or not.

@@ -1,7 +1,8 @@
 /** Connections that are kept alive and never idle for long, as those of a pool of clients are. */
-import { Agent, request, type IncomingMessage } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import { itemAt, present } from '../../../src/platform/core/present.ts';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 
 export interface Busy {
   /** Requests that were answered so far, and how many of the answers said that they are the last of their connection. */
@@ -21,21 +22,29 @@ const REFUSED_MS = 20;
 /**
  * Whoever is refused has sent nothing, and asks again.
  * @param urls of the same service: who is told that an answer is the last goes to the next one
+ * @param body makes each request a POST of it
  */
-export function keepBusy(urls: readonly string[], connections: number, headers: Record<string, string> = {}): Busy {
+export function keepBusy(
+  urls: readonly string[],
+  connections: number,
+  headers: Record<string, string> = {},
+  body?: string,
+): Busy {
+  const { Agent, request } = first(urls).startsWith('https:') ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const method = body === undefined ? 'GET' : 'POST';
   const lost: string[] = [];
   const statuses = new Set<number>();
   let [answered, last, latestAt, isOver] = [0, 0, 0, false];
   const ask = (at: number) =>
     new Promise<IncomingMessage>((resolve, reject) => {
-      const asked = request(itemAt(urls, at % urls.length), { agent, headers }, (response) => {
+      const asked = request(itemAt(urls, at % urls.length), { agent, method, headers }, (response) => {
         response
           .on('error', reject)
           .on('end', () => resolve(response))
           .resume();
       });
-      asked.on('error', reject).end();
+      asked.on('error', reject).end(body);
     });
   async function client(): Promise<void> {
     for (let at = 0; !isOver;) {
