@@ -14,10 +14,10 @@ import { quietPort } from '../processes/ports.ts';
 import { eventually } from '../service/service.ts';
 import { unpackDebianPackage } from './debian-package.ts';
 
-export const PROXY_PAGE = 'docs/operate/reverse-proxy.md';
+const PROXY_PAGE = 'docs/operate/reverse-proxy.md';
 
 /** @returns the one block of the page in this language, with what stands for an operator's own values replaced */
-export function shownConfiguration(language: string, values: Readonly<Record<string, string>> = {}): string {
+function shownConfiguration(language: string, values: Readonly<Record<string, string>> = {}): string {
   const page = readFileSync(join(ROOT, PROXY_PAGE), 'utf8');
   const [block, ...others] = fencesOf(page, PROXY_PAGE, ['not-run'], (each) => each === language);
   if (!block || others.length > 0)
