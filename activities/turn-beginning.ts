@@ -11,12 +11,15 @@ import { SAMPLE_NOTE } from '../src/resources/samples/model.ts';
 import { systemText, type SystemContent } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
+import { isCallable, type Tool } from '../src/resources/tools/model.ts';
+import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { createClassifier, type Classification } from './classify.ts';
 import { fail } from './failures.ts';
 
 export interface TurnBeginningDependencies {
   runs: RunStore;
   agents: AgentStore;
+  tools: Pick<ToolRegistry, 'find'>;
   models: Models;
   /** @returns what the workspace gave to its integrations for models */
   modelCredentials: (customerId: string) => Promise<ModelCredentials>;
@@ -29,13 +32,20 @@ export interface TurnBeginningDependencies {
 interface Answering {
   agent: Agent;
   resolved: ResolvedModel;
+  /** Those of the run's tools that exist. */
+  offered: readonly Tool[];
 }
 
 export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
-  const { runs, agents, models, modelCredentials, loadBeginning, findRecordedReply } = deps;
+  const { runs, agents, tools, models, modelCredentials, loadBeginning, findRecordedReply } = deps;
   const classify = createClassifier(models);
   const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
     models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
+
+  async function offeredTo(run: RunInTurn, agent: Agent): Promise<readonly Tool[]> {
+    const wanted = toolsOf(run, agent);
+    return wanted.length > 0 ? tools.find(run.customerId, wanted) : [];
+  }
 
   /** Decides who answers on which model. The first turn records it, and later turns read the record. */
   async function begin(run: RunWithAgent): Promise<Answering> {
@@ -73,6 +83,9 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
       { turn: 0, role: 'system', content: system },
       { turn: 0, role: 'user', content: run.prompt },
     ];
+    const offered = await offeredTo(run, agent);
+    const callable = offered.filter(isCallable).map(({ slug }) => slug);
+    const withheld = [...new Set(toolsOf(run, agent))].filter((slug) => !callable.includes(slug));
     await runs.beginRun({
       runId: run.id,
       agent: agent.slug,
@@ -103,7 +116,8 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
           payload: {
             agent: agent.slug,
             system_length: systemText(system).length,
-            tools: toolsOf(run, agent),
+            tools: callable,
+            ...(withheld.length > 0 && { tools_withheld: withheld }),
             ...loaded,
           },
         },
@@ -112,12 +126,14 @@ export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
     run.status = 'running';
     run.agent = agent.slug;
     run.modelProvider = resolved.provider;
-    return { agent, resolved };
+    return { agent, resolved, offered };
   }
 
-  function resume(run: RunWithAgent): Answering {
+  async function resume(run: RunWithAgent): Promise<Answering> {
+    const agent = existing(present(run.agent), run.named);
     return {
-      agent: existing(present(run.agent), run.named),
+      agent,
+      offered: await offeredTo(run, agent),
       resolved: {
         model: run.model!,
         provider: run.modelProvider!,

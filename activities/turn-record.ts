@@ -6,7 +6,7 @@ import type { NewEvent } from '../src/resources/runs/store/events.ts';
 import type { RecordedToolCall } from '../src/resources/runs/store/run-in-turn.ts';
 import { turnKey } from '../src/resources/runs/store/turns.ts';
 import { checkArguments } from '../src/resources/tools/arguments.ts';
-import { effectOf, type Tool } from '../src/resources/tools/model.ts';
+import { effectOf, isCallable, type Tool } from '../src/resources/tools/model.ts';
 
 const PREVIEW_LENGTH = 500;
 const preview = (text: string): string => text.slice(0, PREVIEW_LENGTH).toWellFormed();
@@ -24,7 +24,7 @@ export const requestedCalls = (
   reply: ModelReply,
   offered: readonly Tool[],
 ): Promise<RecordedToolCall[]> => {
-  const available = offered.filter(({ unavailable }) => unavailable === undefined).map(({ slug }) => slug);
+  const available = offered.filter(isCallable).map(({ slug }) => slug);
   const requested = async (
     { tool: slug, arguments: args }: ModelReply['toolCalls'][number],
     position: number,

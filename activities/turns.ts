@@ -14,7 +14,6 @@ import {
   type ResolvedModel,
   type TokenUsage,
 } from '../src/platform/models/types.ts';
-import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
 import type { LoadPictures } from '../src/resources/agent-context/pictures.ts';
 import { modelMessages } from '../src/resources/agent-context/transcript.ts';
 import {
@@ -31,7 +30,7 @@ import {
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
 import type { AfterRun, RunEnd } from '../src/resources/runs/store/turns.ts';
 import type { Scribe } from '../src/resources/run-texts/scribe.ts';
-import type { Tool } from '../src/resources/tools/model.ts';
+import { isCallable, type Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { slotWait } from '../src/platform/temporal/activity-slots.ts';
 import { untilRecorded } from './database-away.ts';
@@ -134,9 +133,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
           message: `${used} tokens used of ${limits.maxTokens}; raise RUN_MAX_TOKENS or narrow the task`,
         });
       }
-      const { agent, resolved } = run.status === 'queued' ? await begin(run) : resume(run);
-      const wanted = toolsOf(run, agent);
-      const offered = wanted.length > 0 ? await tools.find(run.customerId, wanted) : [];
+      const { resolved, offered } = await (run.status === 'queued' ? begin(run) : resume(run));
       const made = await call(run, { turn, attempt, left }, resolved, offered);
       return await record(run, turn, resolved, offered, made);
     } catch (error) {
@@ -165,7 +162,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       messages: modelMessages(run, earlier, pictures.notes),
       pictures: pictures.shown,
       tools: offered
-        .filter(({ unavailable }) => unavailable === undefined)
+        .filter(isCallable)
         .map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),
       ...(run.step?.outputSchema ? { outputSchema: run.step.outputSchema } : {}),
       maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,

@@ -1,9 +1,9 @@
 /** Adds `aos agents`, which lists, makes and changes agents. */
 import type { Command } from 'commander';
-import type { Agent, AgentDetail } from '../../client/src/api.ts';
+import type { Agent, AgentDetail, AgentsSetModelResponse } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
-import { asList, list, report, type ListOptions } from './listing.ts';
+import { asList, deletionOf, list, report, withForce, type ListOptions } from './listing.ts';
 import { CliError, oneLine, paint, print, printJson, shorten } from './output.ts';
 
 interface Fields {
@@ -37,7 +37,9 @@ export function addAgentCommands(program: Command): void {
   json(agents.command('model <slug> <model>'))
     .description('have any agent work with another model in this workspace; `none` gives it its own again')
     .action(setModel);
-  json(agents.command('delete <slug>')).description('its runs keep naming it').action(remove);
+  withForce(json(agents.command('delete <slug>')))
+    .description('its runs keep naming it')
+    .action(remove);
   agents.addHelpText(
     'after',
     '\nExamples:\n  aos agents -o wide\n  aos agents create editor --file editor.md --model auto --tools load_skill,memory_search',
@@ -105,14 +107,15 @@ async function edit(slug: string, fields: Fields): Promise<void> {
 
 async function setModel(slug: string, model: string, options: { json?: boolean }): Promise<void> {
   const body = { default_model: model === 'none' ? null : model };
-  report(
-    await (await openService(process.env)).controlPlane('PATCH', `${pathOf(slug)}/model`, body),
-    options,
-    model === 'none' ? `${slug} works with its own model again` : `${slug} works with ${model}`,
-  );
+  const saved = await (
+    await openService(process.env)
+  ).controlPlane<AgentsSetModelResponse>('PATCH', `${pathOf(slug)}/model`, body);
+  const isUsed = saved.warnings?.every(({ code }) => code !== 'model_not_used') ?? true;
+  const chosen = isUsed ? `${slug} works with ${model}` : `${slug} is set to ${model}`;
+  report(saved, options, model === 'none' ? `${slug} works with its own model again` : chosen);
 }
 
-async function remove(slug: string, options: { json?: boolean }): Promise<void> {
-  await (await openService(process.env)).controlPlane('DELETE', pathOf(slug));
+async function remove(slug: string, options: { json?: boolean; force?: boolean }): Promise<void> {
+  await (await openService(process.env)).controlPlane('DELETE', deletionOf(pathOf(slug), options));
   report({ slug, deleted: true }, options, `${slug} is deleted`);
 }

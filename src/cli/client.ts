@@ -110,7 +110,9 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
       const message = response.status === 401 ? `${refusedOf(headers)} (${answer})` : answer;
       throw new ServiceProblem(response.status, message, detailOf(text));
     }
-    return (text ? JSON.parse(text) : undefined) as T;
+    const reply: unknown = text ? JSON.parse(text) : undefined;
+    printWarnings(reply);
+    return reply as T;
   }
   function withSession(): Record<string, string> {
     if (!session) throw new CliError('no session for this service: use `aos login`, or set AOS_SESSION');
@@ -169,6 +171,14 @@ export function outlastingRestarts(service: ServiceClient): ServiceClient {
 const isAway = (error: unknown): boolean =>
   error instanceof NoAnswer || (error instanceof ServiceProblem && [502, 503, 504].includes(error.status));
 
+/** What was saved may name something that is not there. The answer says so, and people see it whatever the command prints. */
+function printWarnings(reply: unknown): void {
+  if (!isRecord(reply) || !Array.isArray(reply['warnings'])) return;
+  for (const warning of reply['warnings'].map(fieldsOf)) {
+    printAside(`warning: ${oneLine(String(warning['path']))}: ${oneLine(String(warning['message']))}`);
+  }
+}
+
 /** @returns what to do where the credential of these headers does not count */
 const refusedOf = ({ authorization }: Record<string, string>): string =>
   authorization === undefined
@@ -211,6 +221,7 @@ export function explainProblem(body: string): string {
   const detail = detailOf(body);
   if (detail === undefined) return oneLine(body).slice(0, 200);
   if (typeof detail === 'string') return detail;
+  if (isRecord(detail) && detail['code'] === 'in_use') return oneLine(String(detail['message']));
   if (!Array.isArray(detail)) return inWords(detail);
   return detail
     .map(fieldsOf)

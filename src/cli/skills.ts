@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { Skill, SkillListRow } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
-import { asList, list, type ListOptions } from './listing.ts';
+import { asList, deletionOf, list, report, withForce, type ListOptions } from './listing.ts';
 import { CliError, oneLine, paint, print, printJson, shorten } from './output.ts';
 
 interface Output {
@@ -42,7 +42,9 @@ export function addSkillCommands(program: Command): void {
     .option('--no-always', 'leave it to the agents when to read it')
     .description('change what is given, and nothing else')
     .action(edit);
-  json(skills.command('delete <slug>')).description('agents cannot load it from now on').action(remove);
+  withForce(json(skills.command('delete <slug>')))
+    .description('agents cannot load it from now on')
+    .action(remove);
   skills.addHelpText(
     'after',
     '\nExamples:\n  aos skills show writing-style\n  aos skills create house-style "House style" --file house-style.md --agents writer,editor',
@@ -99,10 +101,9 @@ async function edit(slug: string, { json, ...given }: Fields): Promise<void> {
   else print(`${changed.slug} is changed; ${who(changed)} can load it`);
 }
 
-async function remove(slug: string, { json }: Output): Promise<void> {
-  await (await openService(process.env)).controlPlane('DELETE', pathOf(slug));
-  if (json) printJson({ slug, deleted: true });
-  else print(`${slug} is deleted`);
+async function remove(slug: string, options: Output & { force?: boolean }): Promise<void> {
+  await (await openService(process.env)).controlPlane('DELETE', deletionOf(pathOf(slug), options));
+  report({ slug, deleted: true }, options, `${slug} is deleted`);
 }
 
 const who = ({ agents }: Skill): string => agents.join(', ') || 'every agent';

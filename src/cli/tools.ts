@@ -4,7 +4,7 @@ import type { Tool, ToolListRow } from '../../client/src/api.ts';
 import { EFFECTS } from '../resources/runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS } from '../resources/tools/model.ts';
 import { openService } from './client.ts';
-import { asList, list, type ListOptions } from './listing.ts';
+import { asList, deletionOf, list, report, withForce, type ListOptions } from './listing.ts';
 import { oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 import { definitionOf, type ToolFields } from './tool-fields.ts';
 
@@ -49,7 +49,9 @@ export function addToolCommands(program: Command): void {
   json(tools.command('show <slug>')).description('one tool, its arguments and its latest calls').action(show);
   fields(tools.command('create [slug]')).description('make a tool; agents can use it at once').action(add);
   fields(tools.command('update <slug>')).description('change what is given, and nothing else').action(edit);
-  json(tools.command('delete <slug>')).description('agents have it no more').action(remove);
+  withForce(json(tools.command('delete <slug>')))
+    .description('agents have it no more')
+    .action(remove);
 }
 
 const collect = (value: string, before: string[]): string[] => [...before, value];
@@ -122,8 +124,7 @@ async function edit(slug: string, { json, ...fields }: ToolFields & Output): Pro
   else print(`${tool.slug} is changed; it is version ${tool.version}`);
 }
 
-async function remove(slug: string, { json }: Output): Promise<void> {
-  await (await openService(process.env)).controlPlane('DELETE', pathOf(slug));
-  if (json) printJson({ slug, deleted: true });
-  else print(`${slug} is deleted`);
+async function remove(slug: string, options: Output & { force?: boolean }): Promise<void> {
+  await (await openService(process.env)).controlPlane('DELETE', deletionOf(pathOf(slug), options));
+  report({ slug, deleted: true }, options, `${slug} is deleted`);
 }

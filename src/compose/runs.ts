@@ -32,7 +32,7 @@ export function composeRuns(
   { files, meters, modelLabel, models }: Platform,
   { stores: { workspaces } }: Access,
   { attachments, stores: { agents } }: Knowledge,
-  { tools }: Tools,
+  { references, tools }: Tools,
 ) {
   const store = meteredRuns(createRunStore(db), meters, {
     agent: (slug) => shippedOrCustom(slug, slug !== null && builtinAgents.has(slug)),
@@ -55,6 +55,7 @@ export function composeRuns(
       store: agents,
       workspaces,
       files,
+      references,
       publicVisibility: config.PUBLIC_VISIBILITY,
       recentRuns: runs.summarizeAgent,
     }),

@@ -28,7 +28,7 @@ export function createServices(runtime: Runtime) {
   const projects = composeProjects(runtime, platform);
   const tools = composeTools(runtime, platform, access, integrations, knowledge, projects);
   const runs = composeRuns(runtime, platform, access, knowledge, tools);
-  const triggers = composeTriggers(runtime, platform, access, knowledge);
+  const triggers = composeTriggers(runtime, platform, access, knowledge, tools);
   const inbox = composeInbox(runtime, platform, access, projects, tools, runs);
   const deliveries = composeDeliveries(runtime, platform, access, inbox);
   const pipelines = composePipelines(runtime, knowledge, projects, tools);

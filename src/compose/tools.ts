@@ -4,6 +4,8 @@ import { createMiniappStore } from '../resources/miniapps/store.ts';
 import { builtinReferences } from '../resources/skills/builtin/index.ts';
 import { createSkillService } from '../resources/skills/service.ts';
 import { integrations } from '../resources/integrations/catalogue.ts';
+import { createReferences } from '../resources/references/service.ts';
+import { createReferenceStore } from '../resources/references/store.ts';
 import { createBuiltinTools } from '../resources/tools/builtin/index.ts';
 import { createCommand } from '../resources/tools/custom/command.ts';
 import { createContainer } from '../resources/tools/custom/container.ts';
@@ -32,8 +34,8 @@ export function composeTools(
   { config, log, db, temporal }: Runtime,
   { baseUrl, mcp, meters, models, pageKeys, sandboxes, secretBox }: Platform,
   { stores: { workspaces } }: Access,
-  { mcpServersOf, tokenOrigins }: Integrations,
-  { agentMemory, stores: { attachments, skills } }: Knowledge,
+  { mcpServersOf, modelCredentials, tokenOrigins }: Integrations,
+  { agentMemory, stores: { agents, attachments, skills } }: Knowledge,
   { projectReader, projectCommands }: Projects,
 ) {
   const miniappStore = createMiniappStore(db);
@@ -64,16 +66,20 @@ export function composeTools(
     container: createContainer(sandboxes.container),
     miniapp: createMiniapp(miniapps),
   };
+  const tools = toolsWithPageKeys(
+    meteredTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
+    pageKeys,
+  );
+  const references = createReferences({ store: createReferenceStore(db), agents, tools, models, modelCredentials });
   return {
     stores: { miniapps: miniappStore, customTools: store },
     miniapps,
-    tools: toolsWithPageKeys(
-      meteredTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
-      pageKeys,
-    ),
+    tools,
+    references,
     customTools: createToolService({
       store,
       workspaces,
+      references,
       shipped,
       kinds,
       isIntegration: (slug) => integrations.has(slug),
@@ -85,6 +91,7 @@ export function composeTools(
       store: skills,
       workspaces,
       models,
+      references,
       toolsAmong: toolsAmong({ shipped, store }),
       publicVisibility: config.PUBLIC_VISIBILITY,
     }),

@@ -12,6 +12,7 @@ import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { Platform } from './platform.ts';
+import type { Tools } from './tools.ts';
 
 export type Triggers = ReturnType<typeof composeTriggers>;
 
@@ -20,6 +21,7 @@ export function composeTriggers(
   { follow, triggers }: Platform,
   { stores: { workspaces } }: Access,
   { attachments }: Knowledge,
+  { references }: Tools,
 ) {
   const stores = { jobs: createJobStore(db), overrides: createOverrideStore(db), heartbeats: createHeartbeatStore(db) };
   const { jobs, overrides, heartbeats } = stores;
@@ -39,9 +41,16 @@ export function composeTriggers(
       overrides,
       triggerOfOverride: triggerOf.override,
       follow,
+      references,
       heartbeatCounts: heartbeats.counts,
     }),
-    heartbeats: createHeartbeatService({ store: heartbeats, workspaces, triggerOf: triggerOf.heartbeat, follow }),
+    heartbeats: createHeartbeatService({
+      store: heartbeats,
+      workspaces,
+      triggerOf: triggerOf.heartbeat,
+      follow,
+      references,
+    }),
     builtinJobs: createBuiltinRunner({ overrides, facts: createFacts(db), log }),
     followRows: createFollowing({
       db,

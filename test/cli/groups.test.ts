@@ -54,7 +54,25 @@ test('agents', async () => {
   expect(await aos('agents')).toMatch(/\nproofer +\S+ +1 +workspace +For edits\n/);
   expect(await aos('agents', '-o', 'wide')).toMatch(/^SLUG .*TOOL NAMES.*\n/);
   expect(JSON.parse(await aos('agents', '--json')).data.length).toBeGreaterThan(3);
-  await aos('agents', 'delete', 'proofer');
+  const misspelt = await run('agents', 'edit', 'proofer', '--tools', 'load_skil');
+  expect(misspelt).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^warning: allowed_tools\[0\]: .*"load_skill"/),
+  });
+  const unserved = await run('agents', 'model', 'writer', 'claude-opus-4-5');
+  expect(unserved).toEqual({
+    code: 0,
+    stdout: 'writer is set to claude-opus-4-5\n',
+    stderr: expect.stringMatching(/^warning: default_model: .*ANTHROPIC_API_KEY.* runs use offline\.\n$/),
+  });
+  expect(await aos('agents', 'model', 'writer', 'none')).toBe('writer works with its own model again\n');
+  await aos('skills', 'add', 'proofing', 'Proofing', '--agents', 'proofer');
+  expect(await run('agents', 'delete', 'proofer')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/409 the agent proofer is used by the skill proofing; `force` deletes it/),
+  });
+  await aos('agents', 'delete', 'proofer', '--force');
+  await aos('skills', 'delete', 'proofing');
   expect(await run('agents', 'show', 'proofer')).toMatchObject({
     code: 1,
     stdout: '',

@@ -116,7 +116,7 @@ test('a webhook tool does not reach any of them', async () => {
       events.filter(({ event_type }) => event_type === 'tool_result'),
       portion,
     );
-    await tenant.cp('DELETE', '/v1/agents/insider');
+    await tenant.cp('DELETE', '/v1/agents/insider?force=true');
   }
   expect(touched).toBe(0);
 });

@@ -101,7 +101,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     };
     await made(tenant.cp('POST', '/v1/tools', tool));
     await byOffline('[[tool:result {}]] Go on.');
-    await tenant.cp('DELETE', '/v1/tools/result');
+    await tenant.cp('DELETE', '/v1/tools/result?force=true');
   },
   async 'a memory that is always loaded'(text) {
     const content = text.slice(0, 20_000);
@@ -114,7 +114,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     const skill = { slug: 'skilled', name: 'A skill', prompt_addendum: text };
     const { status } = await tenant.cp('POST', '/v1/skills', skill);
     await byOffline('[[tool:load_skill {"slug": "skilled"}]] Go on.');
-    if (status === 201) await tenant.cp('DELETE', '/v1/skills/skilled');
+    if (status === 201) await tenant.cp('DELETE', '/v1/skills/skilled?force=true');
   },
   ...Object.fromEntries(
     TOOLS.map(({ slug, args }): [string, Way] => [

@@ -225,7 +225,7 @@ describe("asking for what is another workspace's", () => {
       status: 201,
       body: { slug: albas.agentSlug, owner_customer_id: 'bora', prompt: 'Of bora.' },
     });
-    expect(await bora.cp('DELETE', `/v1/agents/${albas.agentSlug}`)).toMatchObject({ status: 204 });
+    expect(await bora.cp('DELETE', `/v1/agents/${albas.agentSlug}?force=true`)).toMatchObject({ status: 204 });
     expect(await alba.cp('GET', `/v1/agents/${albas.agentSlug}/detail`)).toMatchObject({
       status: 200,
       // The one it was asked for, and the step of the project.

@@ -172,6 +172,10 @@ export const PROBLEMS = {
   "slug_taken": {
     "status": 409
   },
+  "in_use": {
+    "status": 409,
+    "isStructured": true
+  },
   "entry_not_active": {
     "status": 409
   },

@@ -1824,7 +1824,7 @@ export type AgentListRow = {
     redacted?: true;
 };
 
-export type Agent = {
+export type SavedAgent = {
     slug: string;
     description: string;
     /**
@@ -1883,6 +1883,19 @@ export type Agent = {
      * Null for built-in agents
      */
     updated_at: string | null;
+    /**
+     * It was saved, and this does not work as it is. Left out if all does
+     */
+    warnings?: Array<Warning>;
+};
+
+export type Warning = {
+    /**
+     * The field, such as `allowed_tools[0]`
+     */
+    path: string;
+    code: 'unknown_agent' | 'unknown_tool' | 'tool_unavailable' | 'model_not_used';
+    message: string;
 };
 
 export type AgentDetail = {
@@ -1982,6 +1995,82 @@ export type RunListRow = {
      * Recorded sample content: no model was called
      */
     sample: boolean;
+};
+
+export type InUseProblem = {
+    detail: {
+        code: 'in_use';
+        message: string;
+        /**
+         * The first 20
+         */
+        used_by: Array<{
+            kind: string;
+            name: string;
+        }>;
+        total: number;
+    };
+};
+
+export type Agent = {
+    slug: string;
+    description: string;
+    /**
+     * Model id in force
+     */
+    model: string;
+    /**
+     * `(db)` for custom agents
+     */
+    module: string;
+    /**
+     * `(custom)` for custom agents
+     */
+    class_name: string;
+    /**
+     * Characters in the system prompt
+     */
+    prompt_length: number;
+    allowed_tools_count: number;
+    allowed_tools: Array<string>;
+    is_builtin: boolean;
+    default_model: string | null;
+    selection_mode: string | null;
+    reasoning: boolean | null;
+    resolver_enforce: boolean | null;
+    memory_mode: string;
+    /**
+     * Where nobody knows whether an irreversible call took effect: `tell` tells the model so, `ask` has the run wait for a person
+     */
+    on_lost_effect: 'tell' | 'ask';
+    /**
+     * Custom agents only
+     */
+    owner_customer_id?: string;
+    /**
+     * Custom agents only
+     */
+    version?: string;
+    /**
+     * Set where the deployment does not show how its agents are made
+     */
+    redacted?: true;
+    prompt: string;
+    session_prompt: string;
+    heartbeat_prompt: string;
+    allowlist_block: Array<string>;
+    allowlist_add: Array<string>;
+    default_workspace: string | null;
+    voice: string | null;
+    has_avatar: boolean;
+    /**
+     * Null for built-in agents
+     */
+    created_at: string | null;
+    /**
+     * Null for built-in agents
+     */
+    updated_at: string | null;
 };
 
 export type RunAccepted = {
@@ -3754,6 +3843,53 @@ export type SkillListRow = {
     used_by: number;
 };
 
+export type SavedSkill = {
+    slug: string;
+    title: string;
+    description: string | null;
+    /**
+     * The first word of the slug where none was given
+     */
+    category: string;
+    path: null;
+    /**
+     * Characters
+     */
+    body_length: number;
+    is_builtin: boolean;
+    /**
+     * Skills that name it as `[[slug]]`
+     */
+    used_by: number;
+    /**
+     * Of the memory entry; null for built-in skills
+     */
+    id: number | null;
+    body: string;
+    /**
+     * Set where the deployment shows bodies to admins only, and not to you
+     */
+    redacted?: true;
+    /**
+     * Its body is in every run of the agents it is for
+     */
+    always_load: boolean;
+    status: 'active' | 'superseded' | 'archived';
+    /**
+     * The one agent it is for, where it is one
+     */
+    agent: string | null;
+    /**
+     * Agents that can load it; empty: all
+     */
+    agents: Array<string>;
+    scope: 'shared' | 'agent';
+    /**
+     * It was saved, and this does not work as it is. Left out if all does
+     */
+    warnings?: Array<Warning>;
+};
+
 export type Skill = {
     slug: string;
     title: string;
@@ -4145,6 +4281,40 @@ export type SavedScheduledJob = {
     model: string;
     reasoning: boolean | null;
     requires_scheduler_restart: boolean;
+    /**
+     * It was saved, and this does not work as it is. Left out if all does
+     */
+    warnings?: Array<Warning>;
+};
+
+export type ChangedScheduledJob = {
+    id: string;
+    kind: 'system' | 'agent' | 'custom';
+    agent: string | null;
+    schedule: string;
+    enabled: boolean;
+    next_run_at: string | null;
+    description: string;
+    /**
+     * Custom jobs
+     */
+    brief?: string;
+    /**
+     * Custom jobs
+     */
+    name?: string;
+    /**
+     * Custom jobs
+     */
+    model?: string;
+    /**
+     * Custom jobs; null: automatic
+     */
+    reasoning?: boolean | null;
+    /**
+     * It was saved, and this does not work as it is. Left out if all does
+     */
+    warnings?: Array<Warning>;
 };
 
 export type Heartbeat = {
@@ -4159,6 +4329,24 @@ export type Heartbeat = {
     id: string;
     next_run_at: string | null;
     created_at: string;
+};
+
+export type SavedHeartbeat = {
+    name: string;
+    agent_slug: string;
+    prompt: string;
+    /**
+     * Seconds from one to the next
+     */
+    interval_s: number;
+    enabled: boolean;
+    id: string;
+    next_run_at: string | null;
+    created_at: string;
+    /**
+     * It was saved, and this does not work as it is. Left out if all does
+     */
+    warnings?: Array<Warning>;
 };
 
 export type DeployedManifest = {
@@ -6901,7 +7089,7 @@ export type AgentsCreateResponses = {
     /**
      * Make a custom agent
      */
-    201: Agent;
+    201: SavedAgent;
 };
 
 export type AgentsCreateResponse = AgentsCreateResponses[keyof AgentsCreateResponses];
@@ -6978,7 +7166,12 @@ export type AgentsDeleteData = {
     path: {
         slug: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Also if something uses it
+         */
+        force?: 'true' | 'false';
+    };
     url: '/api/v1/cp/v1/agents/{slug}';
 };
 
@@ -7003,6 +7196,10 @@ export type AgentsDeleteErrors = {
      * `request_timeout`
      */
     408: Problem;
+    /**
+     * `in_use`
+     */
+    409: InUseProblem;
     /**
      * `validation`
      */
@@ -7106,7 +7303,7 @@ export type AgentsUpdateResponses = {
     /**
      * Change the definition of a custom agent
      */
-    200: Agent;
+    200: SavedAgent;
 };
 
 export type AgentsUpdateResponse = AgentsUpdateResponses[keyof AgentsUpdateResponses];
@@ -7177,7 +7374,7 @@ export type AgentsSetModelResponses = {
     /**
      * Set the model of any agent for this workspace, and how it is chosen
      */
-    200: Agent;
+    200: SavedAgent;
 };
 
 export type AgentsSetModelResponse = AgentsSetModelResponses[keyof AgentsSetModelResponses];
@@ -15488,7 +15685,7 @@ export type SkillsCreateResponses = {
     /**
      * Make a custom skill; agents can load it at once
      */
-    201: Skill;
+    201: SavedSkill;
 };
 
 export type SkillsCreateResponse = SkillsCreateResponses[keyof SkillsCreateResponses];
@@ -15498,7 +15695,12 @@ export type SkillsDeleteData = {
     path: {
         slug: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Also if something uses it
+         */
+        force?: 'true' | 'false';
+    };
     url: '/api/v1/cp/v1/skills/{slug}';
 };
 
@@ -15523,6 +15725,10 @@ export type SkillsDeleteErrors = {
      * `request_timeout`
      */
     408: Problem;
+    /**
+     * `in_use`
+     */
+    409: InUseProblem;
     /**
      * `validation`
      */
@@ -15689,7 +15895,7 @@ export type SkillsUpdateResponses = {
     /**
      * Change a custom skill
      */
-    200: Skill;
+    200: SavedSkill;
 };
 
 export type SkillsUpdateResponse = SkillsUpdateResponses[keyof SkillsUpdateResponses];
@@ -15824,7 +16030,12 @@ export type ToolsDeleteData = {
     path: {
         slug: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Also if something uses it
+         */
+        force?: 'true' | 'false';
+    };
     url: '/api/v1/cp/v1/tools/{slug}';
 };
 
@@ -15849,6 +16060,10 @@ export type ToolsDeleteErrors = {
      * `request_timeout`
      */
     408: Problem;
+    /**
+     * `in_use`
+     */
+    409: InUseProblem;
     /**
      * `headers_too_large`
      */
@@ -18078,7 +18293,7 @@ export type ScheduledJobsUpdateResponses = {
     /**
      * Enable, disable or change a job; of one that ships only whether and when it runs
      */
-    200: ScheduledJob;
+    200: ChangedScheduledJob;
 };
 
 export type ScheduledJobsUpdateResponse = ScheduledJobsUpdateResponses[keyof ScheduledJobsUpdateResponses];
@@ -18346,7 +18561,7 @@ export type HeartbeatsCreateResponses = {
     /**
      * Prompt an agent every so many seconds
      */
-    201: Heartbeat;
+    201: SavedHeartbeat;
 };
 
 export type HeartbeatsCreateResponse = HeartbeatsCreateResponses[keyof HeartbeatsCreateResponses];
@@ -18551,7 +18766,7 @@ export type HeartbeatsUpdateResponses = {
     /**
      * Change, enable or disable a heartbeat
      */
-    200: Heartbeat;
+    200: SavedHeartbeat;
 };
 
 export type HeartbeatsUpdateResponse = HeartbeatsUpdateResponses[keyof HeartbeatsUpdateResponses];

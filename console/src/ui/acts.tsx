@@ -1,6 +1,7 @@
 /** Offers what can be done with the one thing that a pane shows. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
+import { ApiProblem } from '../api/problem.ts';
 import { mayChange, useSession } from '../api/session.ts';
 import { Button } from './button.tsx';
 import { Confirm } from './confirm.tsx';
@@ -17,6 +18,8 @@ interface Act {
   /** The notice that is shown when the action is done. */
   done: string;
   act: () => Promise<unknown>;
+  /** Does it although something else uses the thing, which is asked apart. */
+  insist?: () => Promise<unknown>;
 }
 
 export function Acts({ acts }: { acts: readonly Act[] }) {
@@ -28,6 +31,15 @@ export function Acts({ acts }: { acts: readonly Act[] }) {
     onSuccess: (_done, { done }) => notify(done),
     onSettled: () => void client.invalidateQueries({ queryKey: ['resources'] }),
   });
+  /** What is in use is asked about again: the refusal says what uses it, and the button does it all the same. */
+  const confirm = (act: Act) =>
+    doing.mutateAsync(act).catch((error: unknown) => {
+      const { insist, ...rest } = act;
+      if (insist && error instanceof ApiProblem && error.code === 'in_use') {
+        setAsked({ ...rest, label: `${act.label} all the same`, act: insist });
+      }
+      throw error;
+    });
   // Who may not change anything sees no button, rather than a refusal.
   if (isViewer) return null;
   return (
@@ -55,7 +67,7 @@ export function Acts({ acts }: { acts: readonly Act[] }) {
           isDangerous
           isOpen
           onClose={() => setAsked(undefined)}
-          onConfirm={() => doing.mutateAsync(asked)}
+          onConfirm={() => confirm(asked)}
         >
           <p>{asked.asks.text}</p>
         </Confirm>

@@ -57,6 +57,8 @@ export const PROBLEMS = {
   choose_workspace: { status: 409, isStructured: true },
   run_not_in_flight: { status: 409, detail: 'run_not_in_flight' },
   slug_taken: { status: 409 },
+  /** Others name it; it is said which. */
+  in_use: { status: 409, isStructured: true },
   entry_not_active: { status: 409 },
   rotation_under_way: { status: 409 },
   too_many_tokens: { status: 409 },

@@ -89,6 +89,18 @@ export const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<Proble
       })
       .meta({ id: 'NotAnApproverProblem' }),
   ],
+  in_use: [
+    z
+      .object({
+        detail: z.object({
+          code: z.literal('in_use'),
+          message: z.string(),
+          used_by: z.array(z.object({ kind: z.string(), name: z.string() })).describe('The first 20'),
+          total: z.int(),
+        }),
+      })
+      .meta({ id: 'InUseProblem' }),
+  ],
   changed_since: [
     z
       .object({

@@ -88,3 +88,18 @@ export function resolveModel(request: ModelRequest, credentials: ModelCredential
   if (isConfigured(model)) return choose(model, 'agent_default');
   return choose(modelOfTier(model.tier, first(providers), credentials), 'agent_default_fallback');
 }
+
+/** @returns why a run of this agent does not use the model that the agent names, and what it does instead */
+export function unusedModel(request: Omit<ModelRequest, 'prompt'>, credentials: ModelCredentials): string | undefined {
+  const named = (!request.enforce && request.override) || request.defaultModel || request.model;
+  if (named === 'auto' || request.selectionMode === 'auto') return undefined;
+  try {
+    const { model, rule } = resolveModel({ ...request, prompt: '' }, credentials);
+    if (model === named) return undefined;
+    if (rule.startsWith('auto_')) return `Runs do not use ${named}: the model is chosen for each, as model is auto.`;
+    return `${notConfigured(describeModel(named, credentials)).message} Until then runs use ${model}.`;
+  } catch (error) {
+    if (error instanceof ModelFailure) return `${error.message} Until then runs fail.`;
+    throw error;
+  }
+}

@@ -3,6 +3,7 @@ import type { AgentStore } from '../agents/store.ts';
 import type { SystemContent } from '../runs/model.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 import { LOAD_SKILL } from '../skills/model.ts';
+import { isCallable } from '../tools/model.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 
 const READ_ATTACHMENT = 'read_attachment';
@@ -36,6 +37,6 @@ export const declaredTools =
     const agent = await agents.loadAgent(run.customerId, slug);
     const offered = await tools.find(run.customerId, toolsOf(run, agent));
     return offered
-      .filter(({ unavailable }) => unavailable === undefined)
+      .filter(isCallable)
       .map(({ slug, description, parameters }) => JSON.stringify({ slug, description, parameters }));
   };

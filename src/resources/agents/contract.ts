@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { BINARY, endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { listReply, notBlank, Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { DeleteQuery, warned } from '../references/contract.ts';
 import { RunListRow } from '../runs/contract.ts';
 import { ON_LOST_EFFECT, SELECTION_MODES } from './model.ts';
 
@@ -65,6 +66,8 @@ const Agent = AgentListRow.extend({
   created_at: Timestamp.nullable().describe('Null for built-in agents'),
   updated_at: Timestamp.nullable().describe('Null for built-in agents'),
 }).meta({ id: 'Agent' });
+
+const SavedAgent = Agent.extend(warned).meta({ id: 'SavedAgent' });
 
 const RecentRuns = z
   .object({
@@ -161,7 +164,7 @@ export const createAgent = endpoint({
   summary: 'Make a custom agent',
   body: NewAgent,
   status: 201,
-  reply: Agent,
+  reply: SavedAgent,
   problems: ['plan_limit_exceeded', 'slug_taken'],
 });
 
@@ -177,7 +180,7 @@ export const updateAgent = endpoint({
   // A request without a body is an empty change and answered like one; so are those below.
   body: AgentChange.default({}),
   status: 200,
-  reply: Agent,
+  reply: SavedAgent,
   problems: ['bad_request', 'builtin_immutable', 'not_found'],
 });
 
@@ -191,7 +194,7 @@ export const setAgentModel = endpoint({
   params: AgentPath,
   body: ModelChange.default({}),
   status: 200,
-  reply: Agent,
+  reply: SavedAgent,
   problems: ['bad_request', 'not_found'],
 });
 
@@ -217,9 +220,10 @@ export const deleteAgent = endpoint({
   credential: 'session',
   summary: 'Delete a custom agent; its runs keep naming it',
   params: AgentPath,
+  query: DeleteQuery,
   status: 204,
   reply: NO_CONTENT,
-  problems: ['builtin_immutable', 'not_found'],
+  problems: ['builtin_immutable', 'in_use', 'not_found'],
 });
 
 export const getAgentAvatar = endpoint({

@@ -11,7 +11,9 @@ export const agentRoutes = ({ agents }: { agents: AgentService }): readonly Rout
   handle(contract.updateAgent, ({ caller, params, body }) => agents.update(caller.customerId, params.slug, body)),
   handle(contract.setAgentModel, ({ caller, params, body }) => agents.setModel(caller.customerId, params.slug, body)),
   handle(contract.setAgentVoice, ({ caller, params, body }) => agents.setVoice(caller.customerId, params.slug, body)),
-  handle(contract.deleteAgent, ({ caller, params }) => agents.delete(caller.customerId, params.slug)),
+  handle(contract.deleteAgent, ({ caller, params, query }) =>
+    agents.delete(caller.customerId, params.slug, query.force),
+  ),
   handle(contract.getAgentAvatar, ({ caller, params }) => agents.avatar(caller.customerId, params.slug)),
   handle(contract.putAgentAvatar, ({ caller, params, file }) => agents.putAvatar(caller.customerId, params.slug, file)),
   handle(contract.deleteAgentAvatar, ({ caller, params }) => agents.deleteAvatar(caller.customerId, params.slug)),

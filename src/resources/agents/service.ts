@@ -10,8 +10,11 @@ import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import type { FileReply, UploadedFile } from '../../platform/http/endpoint.ts';
+import { listedIn } from '../references/model.ts';
+import type { References } from '../references/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { AgentChange, ModelChange, NewAgent, RecentRuns, VoiceChange } from './contract.ts';
+import { builtinAgents } from './builtin/index.ts';
 import { AVATAR_PIXELS, MAX_AVATAR_BYTES, redact, type Agent } from './model.ts';
 import type { AgentStore } from './store.ts';
 
@@ -21,6 +24,7 @@ interface AgentServiceDependencies {
   store: AgentStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
   files: Pick<FileStore, 'put' | 'get' | 'delete'>;
+  references: Pick<References, 'warningsFor' | 'requireUnused'>;
   /** @returns what the runs resource says about an agent, by the name that its runs carry */
   recentRuns: (customerId: string, slug: string) => Promise<RecentRuns>;
   /** Says that built-in agents are shown without their prompts and code. */
@@ -28,7 +32,7 @@ interface AgentServiceDependencies {
 }
 
 export const createAgentService = (dependencies: AgentServiceDependencies) => {
-  const { store, workspaces, files, recentRuns, publicVisibility } = dependencies;
+  const { store, workspaces, files, references, recentRuns, publicVisibility } = dependencies;
 
   const load = async (customerId: string, slug: string): Promise<Agent> =>
     found(await store.loadAgent(customerId, slug));
@@ -39,6 +43,18 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
   const listRow = (agent: Agent) => wireListRow(agent, shown(agent));
   const full = (agent: Agent) => ({ ...listRow(agent), ...wireRest(shown(agent)) });
   const fullOf = async (customerId: string, slug: string) => full(await load(customerId, slug));
+
+  /** What was saved, and what of it does not work as it is. */
+  async function saved(customerId: string, slug: string) {
+    const agent = await load(customerId, slug);
+    const { model, defaultModel, selectionMode, reasoning, resolverEnforce: enforce } = agent;
+    const request = { model, defaultModel, selectionMode, reasoning, enforce };
+    const named = listedIn('allowed_tools', 'tool', agent.allowedTools);
+    // The model that ships with an agent is nobody's choice here.
+    const isChosen = defaultModel !== null || model !== (agent.isBuiltin && builtinAgents.get(slug)?.model);
+    const chosen = isChosen ? { path: defaultModel ? 'default_model' : 'model', request } : undefined;
+    return { ...full(agent), ...(await references.warningsFor(customerId, named, chosen)) };
+  }
 
   /** Deletes a picture. One that stays behind costs its bytes and nothing else, so it does not fail the request. */
   const discard = async (key: string | null): Promise<void> => {
@@ -75,7 +91,7 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
             choicesOf(agent),
           ),
       );
-      return fullOf(customerId, agent.slug);
+      return saved(customerId, agent.slug);
     },
 
     async update(customerId: string, slug: string, change: AgentChange) {
@@ -91,7 +107,7 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
       ]);
       await loadCustom(customerId, slug);
       await store.changeAgent(customerId, slug, { definition: definitionOf(change), settings: choicesOf(change) });
-      return fullOf(customerId, slug);
+      return saved(customerId, slug);
     },
 
     /** A custom agent has one model, in its definition; of a built-in one the workspace's choice goes on top. */
@@ -108,7 +124,7 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
           ? { settings: { ...choices, model } }
           : { definition: { model: model ?? undefined }, settings: choices },
       );
-      return fullOf(customerId, slug);
+      return saved(customerId, slug);
     },
 
     async setVoice(customerId: string, slug: string, change: VoiceChange) {
@@ -118,8 +134,9 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
     },
 
     /** Deletes a custom agent; runs keep the name of the agent that they ran. */
-    async delete(customerId: string, slug: string): Promise<void> {
+    async delete(customerId: string, slug: string, force: boolean): Promise<void> {
       await loadCustom(customerId, slug);
+      if (!force) await references.requireUnused(customerId, 'agent', slug);
       const { avatarFile } = await store.deleteAgent(customerId, slug);
       await discard(avatarFile);
     },

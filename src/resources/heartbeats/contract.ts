@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { NO_CONTENT, endpoint } from '../../platform/http/endpoint.ts';
 import { listReply, notBlank, Timestamp } from '../../platform/http/schemas.ts';
+import { warned } from '../references/contract.ts';
 import { MIN_INTERVAL_S } from './model.ts';
 
 const HeartbeatPath = z.object({ id: z.string() });
@@ -28,6 +29,7 @@ const Heartbeat = Definition.extend({
   next_run_at: Timestamp.nullable(),
   created_at: Timestamp,
 }).meta({ id: 'Heartbeat' });
+const SavedHeartbeat = Heartbeat.extend(warned).meta({ id: 'SavedHeartbeat' });
 
 export const listHeartbeats = endpoint({
   id: 'heartbeats.list',
@@ -49,7 +51,7 @@ export const createHeartbeat = endpoint({
   summary: 'Prompt an agent every so many seconds',
   body: NewHeartbeat,
   status: 201,
-  reply: Heartbeat,
+  reply: SavedHeartbeat,
   problems: ['plan_limit_exceeded', 'runtime_unreachable'],
 });
 
@@ -76,7 +78,7 @@ export const updateHeartbeat = endpoint({
   params: HeartbeatPath,
   body: HeartbeatChange.default({}),
   status: 200,
-  reply: Heartbeat,
+  reply: SavedHeartbeat,
   problems: ['bad_request', 'not_found', 'runtime_unreachable'],
 });
 

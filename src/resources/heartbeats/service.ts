@@ -7,6 +7,7 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { FollowedRows, FollowRow, Trigger } from '../../platform/temporal/triggers.ts';
+import type { References } from '../references/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { HeartbeatChange, NewHeartbeat } from './contract.ts';
 import { nextBeat } from './model.ts';
@@ -59,11 +60,19 @@ export interface HeartbeatServiceDependencies {
   workspaces: Pick<WorkspaceStore, 'underCap'>;
   triggerOf: ReturnType<typeof triggersOfHeartbeats>;
   follow: FollowRow;
+  references: Pick<References, 'warningsFor'>;
 }
 
-export const createHeartbeatService = ({ store, workspaces, triggerOf, follow }: HeartbeatServiceDependencies) => {
+export const createHeartbeatService = (dependencies: HeartbeatServiceDependencies) => {
+  const { store, workspaces, triggerOf, follow, references } = dependencies;
   const find = async (customerId: string, id: string): Promise<HeartbeatRow> =>
     found(isUuid(id) ? await store.find(customerId, id) : undefined);
+
+  /** What was saved, and what of it does not work as it is. */
+  async function saved(row: HeartbeatRow) {
+    const named = [{ kind: 'agent' as const, slug: row.agentSlug, path: 'agent_slug' }];
+    return { ...wire(row), ...(await references.warningsFor(row.customerId, named)) };
+  }
 
   return {
     triggerOf,
@@ -90,7 +99,7 @@ export const createHeartbeatService = ({ store, workspaces, triggerOf, follow }:
         () => store.insert(customerId, heartbeat),
       );
       await follow.change(triggerOf(row, workspaceId), () => store.delete(customerId, row.id));
-      return wire(row);
+      return saved(row);
     },
 
     async update({ customerId, workspaceId }: Caller, id: string, change: HeartbeatChange) {
@@ -105,7 +114,7 @@ export const createHeartbeatService = ({ store, workspaces, triggerOf, follow }:
         ...(intervalS !== undefined && { intervalS }),
       });
       await follow.change(triggerOf(after, workspaceId), () => store.change(customerId, id, valuesOf(before)));
-      return wire(after);
+      return saved(after);
     },
 
     async delete({ customerId, workspaceId }: Caller, id: string): Promise<void> {

@@ -4,6 +4,7 @@ import { NO_CONTENT, endpoint } from '../../platform/http/endpoint.ts';
 import { listReply, notBlank, Timestamp } from '../../platform/http/schemas.ts';
 import { AttachmentList } from '../attachments/contract.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from '../attachments/model.ts';
+import { warned } from '../references/contract.ts';
 import { JOB_KINDS } from './model.ts';
 
 const JobPath = z.object({ job_id: z.string() });
@@ -55,6 +56,8 @@ const Job = z
   })
   .meta({ id: 'ScheduledJob' });
 
+const ChangedJob = Job.extend(warned).meta({ id: 'ChangedScheduledJob' });
+
 const SavedJob = z
   .object({
     ok: z.literal(true),
@@ -67,6 +70,7 @@ const SavedJob = z
     model: z.string(),
     reasoning: z.boolean().nullable(),
     requires_scheduler_restart: z.boolean(),
+    ...warned,
   })
   .meta({ id: 'SavedScheduledJob' });
 
@@ -107,7 +111,7 @@ export const updateJob = endpoint({
   body: JobChange.default({}),
   badInput: 400,
   status: 200,
-  reply: Job,
+  reply: ChangedJob,
   problems: ['builtin_immutable', 'not_found', 'name_taken', 'runtime_unreachable'],
 });
 

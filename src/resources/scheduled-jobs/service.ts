@@ -10,6 +10,7 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import type { FollowRow } from '../../platform/temporal/triggers.ts';
 import type { AttachmentService } from '../attachments/service.ts';
+import type { References } from '../references/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { JobChange, NewJob } from './contract.ts';
 import { builtinJobs } from './builtin/index.ts';
@@ -29,6 +30,7 @@ export interface JobServiceDependencies {
   triggerOfOverride: TriggerOfOverride;
   follow: FollowRow;
   attachments: Pick<AttachmentService, 'listOfJob' | 'uploadToJob' | 'deleteOfJob'>;
+  references: Pick<References, 'warningsFor'>;
   heartbeatCounts: (customerId: string) => Promise<{ total: number; enabled: number }>;
 }
 
@@ -37,7 +39,7 @@ const TIMING = ['enabled', 'cron'] as const;
 const FIELDS = [...TIMING, 'name', 'brief', 'model', 'reasoning'] as const;
 
 export const createJobService = (deps: JobServiceDependencies) => {
-  const { store, workspaces, triggerOf, overrides, triggerOfOverride, follow, attachments, heartbeatCounts } = deps;
+  const { store, workspaces, triggerOf, overrides, triggerOfOverride, follow, attachments, references } = deps;
 
   const findCustom = async (customerId: string, jobId: string): Promise<JobRow> => {
     if (builtinJobs.has(jobId))
@@ -57,6 +59,13 @@ export const createJobService = (deps: JobServiceDependencies) => {
     return wireBuiltin(job, after);
   }
 
+  /** What of a job does not work as it is. */
+  const warningsFor = ({ customerId, agentSlug, model, reasoning }: JobRow) =>
+    references.warningsFor(customerId, [{ kind: 'agent', slug: agentSlug, path: 'agent_slug' }], {
+      path: 'model',
+      request: { model: 'auto', override: model, reasoning },
+    });
+
   return {
     triggerOf,
     /** Deletes the files of a job that is gone. */
@@ -66,7 +75,7 @@ export const createJobService = (deps: JobServiceDependencies) => {
       const changed = new Map((await overrides.list(customerId)).map((row) => [row.jobId, row]));
       const shipped = [...builtinJobs.values()].map((job) => wireBuiltin(job, changed.get(job.id)));
       const jobs = await store.list(customerId);
-      const { total, enabled } = await heartbeatCounts(customerId);
+      const { total, enabled } = await deps.heartbeatCounts(customerId);
       return {
         data: [...shipped, ...(await inSlices(jobs, wireJob))],
         meta: { total: shipped.length + jobs.length, heartbeat_total: total, heartbeat_enabled: enabled },
@@ -84,7 +93,7 @@ export const createJobService = (deps: JobServiceDependencies) => {
         () => store.insert(caller.customerId, job),
       );
       await follow.change(triggerOf(row, caller.workspaceId), () => store.delete(caller.customerId, row.n));
-      return wireSaved(row);
+      return { ...wireSaved(row), ...(await warningsFor(row)) };
     },
 
     async update(caller: Caller, jobId: string, change: JobChange) {
@@ -100,7 +109,7 @@ export const createJobService = (deps: JobServiceDependencies) => {
         ...(model !== undefined && { model: model ?? 'auto' }),
       });
       await follow.change(triggerOf(after, workspaceId), () => store.change(customerId, n, valuesOf(before)));
-      return wireJob(after);
+      return { ...wireJob(after), ...(await warningsFor(after)) };
     },
 
     async delete({ customerId, workspaceId }: Caller, jobId: string): Promise<void> {

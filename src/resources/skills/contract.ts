@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { listReply } from '../../platform/http/schemas.ts';
 import { ENTRY_STATUSES, MAX_SLUG_LENGTH, NODE_SLUG } from '../memory/model.ts';
+import { DeleteQuery, warned } from '../references/contract.ts';
 import { MAX_BODY_LENGTH, SKILL_SCOPES } from './model.ts';
 
 // The slug is a plain string, so that an ill-formed one is an unknown skill and no other kind of mistake.
@@ -31,6 +32,8 @@ const Skill = SkillListRow.extend({
   agents: z.array(z.string()).describe('Agents that can load it; empty: all'),
   scope: z.enum(SKILL_SCOPES),
 }).meta({ id: 'Skill' });
+
+const SavedSkill = Skill.extend(warned).meta({ id: 'SavedSkill' });
 
 const Name = z
   .string('name required')
@@ -115,7 +118,7 @@ export const createSkill = endpoint({
   body: NewSkill,
   badInput: 400,
   status: 201,
-  reply: Skill,
+  reply: SavedSkill,
   problems: ['plan_limit_exceeded', 'slug_taken', 'embedding_failed'],
 });
 
@@ -132,7 +135,7 @@ export const updateSkill = endpoint({
   body: SkillChange.default({}),
   badInput: 400,
   status: 200,
-  reply: Skill,
+  reply: SavedSkill,
   problems: ['builtin_immutable', 'not_found', 'embedding_failed'],
 });
 
@@ -144,7 +147,8 @@ export const deleteSkill = endpoint({
   credential: 'session',
   summary: 'Delete a custom skill; agents cannot load it any more, runs that hold it go on',
   params: SkillPath,
+  query: DeleteQuery,
   status: 204,
   reply: NO_CONTENT,
-  problems: ['builtin_immutable', 'not_found'],
+  problems: ['builtin_immutable', 'in_use', 'not_found'],
 });

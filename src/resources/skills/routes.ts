@@ -8,5 +8,7 @@ export const skillRoutes = ({ skills }: { skills: SkillService }): readonly Rout
   handle(contract.getSkill, ({ caller, params }) => skills.get(caller, params.slug)),
   handle(contract.createSkill, ({ caller, body }) => skills.create(caller, body)),
   handle(contract.updateSkill, ({ caller, params, body }) => skills.update(caller, params.slug, body)),
-  handle(contract.deleteSkill, ({ caller, params }) => skills.delete(caller.customerId, params.slug)),
+  handle(contract.deleteSkill, ({ caller, params, query }) =>
+    skills.delete(caller.customerId, params.slug, query.force),
+  ),
 ];

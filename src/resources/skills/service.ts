@@ -10,6 +10,8 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import { embedText } from '../../platform/models/embed-text.ts';
 import type { Models } from '../../platform/models/types.ts';
 import { wikilinks } from '../memory/model.ts';
+import { listedIn } from '../references/model.ts';
+import type { References } from '../references/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { NewSkill, SkillChange } from './contract.ts';
 import { agentOf, scopeOf, type Skill, type SkillDetail } from './model.ts';
@@ -21,6 +23,7 @@ interface SkillServiceDependencies {
   store: SkillStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
   models: Pick<Models, 'embed'>;
+  references: Pick<References, 'warningsFor' | 'requireUnused'>;
   /** @returns of these slugs at least those that are tools of the workspace */
   toolsAmong: (customerId: string, slugs: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Says that only admins are shown bodies. */
@@ -28,7 +31,7 @@ interface SkillServiceDependencies {
 }
 
 export const createSkillService = (dependencies: SkillServiceDependencies) => {
-  const { store, workspaces, models, toolsAmong, publicVisibility } = dependencies;
+  const { store, workspaces, models, references, toolsAmong, publicVisibility } = dependencies;
 
   /** It is called before any transaction, because an embedding takes its time. */
   async function textOf(customerId: string, content: string, name: string): Promise<SkillText> {
@@ -48,6 +51,15 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
     return {
       ...wireRow(skill, usedBy(slug)),
       ...wireRest(skill, publicVisibility && !can(caller, 'skills.read-bodies')),
+    };
+  }
+
+  /** What was saved, and what of it does not work as it is. */
+  async function saved(caller: Caller, slug: string) {
+    const skill = await get(caller, slug);
+    return {
+      ...skill,
+      ...(await references.warningsFor(caller.customerId, listedIn('agents', 'agent', skill.agents))),
     };
   }
 
@@ -75,7 +87,7 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
         () => store.countCustom(customerId),
         () => store.insert(customerId, slug, text, fields),
       );
-      return get(caller, slug);
+      return saved(caller, slug);
     },
 
     async update(caller: Caller, slug: string, { prompt_addendum: body, ...rest }: SkillChange) {
@@ -90,11 +102,12 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
         ...fieldsOf(rest),
         agents: agentsAfter(rest, agents),
       }));
-      return get(caller, slug);
+      return saved(caller, slug);
     },
 
-    async delete(customerId: string, slug: string): Promise<void> {
+    async delete(customerId: string, slug: string, force: boolean): Promise<void> {
       if ((await store.find(customerId, slug)).isBuiltin) throw immutable(slug);
+      if (!force) await references.requireUnused(customerId, 'skill', slug);
       await store.delete(customerId, slug);
     },
   };

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { listReply, Timestamp } from '../../platform/http/schemas.ts';
+import { DeleteQuery } from '../references/contract.ts';
 import { EFFECTS } from '../runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS, TOOL_SHAPES } from './model.ts';
 
@@ -168,8 +169,9 @@ export const deleteTool = endpoint({
   credential: 'session',
   summary: 'Delete a custom tool; agents have it no more',
   params: ToolPath,
+  query: DeleteQuery,
   badInput: 400,
   status: 204,
   reply: NO_CONTENT,
-  problems: ['builtin_immutable', 'not_found'],
+  problems: ['builtin_immutable', 'in_use', 'not_found'],
 });

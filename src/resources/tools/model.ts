@@ -90,6 +90,9 @@ export interface HumanWait {
 export const effectOf = ({ effect }: Pick<Tool, 'effect'>, args: unknown): Effect =>
   typeof effect === 'function' ? effect(args) : effect;
 
+/** Models are told only of tools that can be called at the moment. */
+export const isCallable = ({ unavailable }: Pick<Tool, 'unavailable'>): boolean => unavailable === undefined;
+
 /** Tools come from several sources: the built-in ones, a workspace's custom ones, an MCP server. */
 export interface ToolSource {
   /** @returns those of `slugs` that this source has for this workspace */

@@ -8,5 +8,5 @@ export const toolRoutes = ({ customTools }: { customTools: ToolService }): reado
   handle(getTool, ({ caller, params }) => customTools.detail(caller.customerId, params.slug)),
   handle(createTool, ({ caller, body }) => customTools.create(caller.customerId, body)),
   handle(updateTool, ({ caller, params, body }) => customTools.update(caller.customerId, params.slug, body)),
-  handle(deleteTool, ({ caller, params }) => customTools.delete(caller.customerId, params.slug)),
+  handle(deleteTool, ({ caller, params, query }) => customTools.delete(caller.customerId, params.slug, query.force)),
 ];

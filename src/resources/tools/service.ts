@@ -8,6 +8,7 @@ import { present } from '../../platform/core/present.ts';
 import { keptSecretFault } from '../../platform/core/http-origin.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { originFault, type TokenOrigins } from '../integrations/model.ts';
+import type { References } from '../references/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { schemaProblem } from './arguments.ts';
 import type { NewTool, ToolChange } from './contract.ts';
@@ -23,6 +24,7 @@ export type ToolService = ReturnType<typeof createToolService>;
 interface ToolServiceDependencies {
   store: ToolStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
+  references: Pick<References, 'requireUnused'>;
   /** The tools that no workspace made. */
   shipped: Pick<ToolRegistry, 'get' | 'list'>;
   kinds: CustomKinds;
@@ -36,7 +38,7 @@ interface ToolServiceDependencies {
 }
 
 export const createToolService = (dependencies: ToolServiceDependencies) => {
-  const { store, workspaces, shipped, kinds, isIntegration, tokenOrigins, builtinUses, publicVisibility } =
+  const { store, workspaces, references, shipped, kinds, isIntegration, tokenOrigins, builtinUses, publicVisibility } =
     dependencies;
 
   const isShipped = async (customerId: string, slug: string): Promise<boolean> =>
@@ -190,7 +192,9 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
     },
 
     /** @throws Problem builtin_immutable, not_found */
-    async delete(customerId: string, slug: string): Promise<void> {
+    async delete(customerId: string, slug: string, force: boolean): Promise<void> {
+      if (!(await store.find(customerId, slug))) await refuse(customerId, slug);
+      if (!force) await references.requireUnused(customerId, 'tool', slug);
       if (!(await store.delete(customerId, slug))) await refuse(customerId, slug);
     },
   };

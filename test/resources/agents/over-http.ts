@@ -60,6 +60,8 @@ function serve({ publicVisibility }: { publicVisibility: boolean }): Server {
     store,
     workspaces: createWorkspaceStore(database.db),
     files: { put: unused, get: unused, delete: unused },
+    // References are tried in the whole service, by test/resources/references.
+    references: { warningsFor: async () => ({}), requireUnused: async () => {} },
     recentRuns: async (customerId, slug) => {
       askedFor.push([customerId, slug]);
       return RECENT_RUNS;

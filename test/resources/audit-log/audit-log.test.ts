@@ -129,7 +129,7 @@ describe('the audit log', () => {
   test('is read in parts', async () => {
     const since = new Date().toISOString();
     await tenant.cp('PATCH', '/v1/agents/poet', { description: 'Writes verse.' });
-    await tenant.cp('DELETE', '/v1/agents/poet');
+    await tenant.cp('DELETE', '/v1/agents/poet?force=true');
     const both = await log(`?since=${encodeURIComponent(since)}`);
     expect(both.data.map(({ action }: { action: string }) => action)).toEqual(['agents.delete', 'agents.update']);
     const one = await log(`?since=${encodeURIComponent(since)}&limit=1&offset=1`);

@@ -77,7 +77,7 @@ describe('is refused', () => {
     await acme.cp('POST', '/v1/agents', { slug: 'passing', model: 'offline', prompt: 'You help.' });
     const steps = [step('write', { assignee: 'passing' })];
     await makeTemplate(acme, spec({ slug: 'fleeting', phases: [phase('draft', { steps })] }));
-    await acme.cp('DELETE', '/v1/agents/passing');
+    await acme.cp('DELETE', '/v1/agents/passing?force=true');
     const refused = await acme.cp('POST', '/v1/projects', { ...request, workflow_slug: 'fleeting', params: undefined });
     expect(refused.status).toBe(400);
     expect(refused.body.detail).toMatch(/^template has unresolvable step bindings: .*passing/);

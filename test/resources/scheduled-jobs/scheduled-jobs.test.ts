@@ -152,7 +152,7 @@ describe('a job', () => {
     const agent = { slug: 'gone-agent', model: 'offline', prompt: 'You work.' };
     expect((await tenant.cp('POST', '/v1/agents', agent)).status).toBe(201);
     const id = await idOf({ agent_slug: agent.slug, brief: 'Say something.' });
-    expect((await tenant.cp('DELETE', `/v1/agents/${agent.slug}`)).status).toBeLessThan(300);
+    expect((await tenant.cp('DELETE', `/v1/agents/${agent.slug}?force=true`)).status).toBeLessThan(300);
     const runsOf = async (status: string) => {
       const { body } = await tenant.cp('GET', '/v1/runs');
       const found = body.data.filter((run: Run) => run.agent === agent.slug && run.last_status === status);

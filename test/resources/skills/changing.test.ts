@@ -128,7 +128,7 @@ describe('links', () => {
     expect((await acme.cp('POST', '/v1/tools', { slug: 'hammer', ...stub })).body.used_by).toBe(1);
     expect(await links()).toEqual(['uses_tool hammer null', dependency, 'links_to hammer null']);
     const { id: skill } = await made({ slug: 'hammer' });
-    expect((await acme.cp('DELETE', '/v1/tools/hammer')).status).toBe(204);
+    expect((await acme.cp('DELETE', '/v1/tools/hammer?force=true')).status).toBe(204);
     expect(await links()).toEqual([`depends_on hammer ${skill}`, dependency, `links_to hammer ${skill}`]);
   });
 
@@ -143,7 +143,7 @@ describe('links', () => {
       [`depends_on late ${late}`],
       [`links_to late ${late}`],
     ]);
-    await remove('late');
+    await acme.cp('DELETE', '/v1/skills/late?force=true');
     expect([await linksOf(id), await linksOf(note.id)]).toEqual([['depends_on late null'], ['links_to late null']]);
     expect((await get('late', other)).status).toBe(200);
   });

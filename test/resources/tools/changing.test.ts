@@ -129,7 +129,7 @@ describe('making a tool', () => {
       });
     }
     expect((await list(small)).meta.custom).toBe(5);
-    await small.cp('DELETE', `/v1/tools/${first(made).body.slug}`);
+    await small.cp('DELETE', `/v1/tools/${first(made).body.slug}?force=true`);
     expect(await create(stub('sixth'), small)).toMatchObject({ status: 201 });
   });
 });

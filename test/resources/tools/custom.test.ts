@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const PARAMETERS = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 const make = async (slug: string, kind: string, body: object, more: object = {}, by = tenant) => {
-  await by.cp('DELETE', `/v1/tools/${slug}`);
+  await by.cp('DELETE', `/v1/tools/${slug}?force=true`);
   const tool = { slug, description: `Does ${slug}.`, kind, schema: PARAMETERS, body, ...more };
   expect(await by.cp('POST', '/v1/tools', tool)).toMatchObject({ status: 201 });
 };
@@ -82,7 +82,7 @@ test('is there at once, and gone at once', async () => {
   expect(await resultOf('greet')).toBe(NOT_OFFERED);
   await tenant.cp('PATCH', '/v1/tools/greet', { access: 'agent' });
   expect(await resultOf('greet')).toMatchObject({ status: 'succeeded' });
-  await tenant.cp('DELETE', '/v1/tools/greet');
+  await tenant.cp('DELETE', '/v1/tools/greet?force=true');
   expect(await resultOf('greet')).toBe(NOT_OFFERED);
 });
 

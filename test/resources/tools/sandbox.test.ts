@@ -49,7 +49,7 @@ const SCHEMA = { type: 'object', properties: { n: { type: 'integer' }, text: { t
 const post = (slug: string, kind: string, body: object) =>
   tenant.cp('POST', '/v1/tools', { slug, description: `Does ${slug}.`, kind, schema: SCHEMA, body });
 const make = async (slug: string, kind: string, body: object) => {
-  await tenant.cp('DELETE', `/v1/tools/${slug}`);
+  await tenant.cp('DELETE', `/v1/tools/${slug}?force=true`);
   expect(await post(slug, kind, body)).toMatchObject({ status: 201 });
 };
 const call = async (slug: string, args: object = {}): Promise<{ status: string; result: unknown }> => {

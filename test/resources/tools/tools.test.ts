@@ -130,7 +130,7 @@ describe('what is shown', () => {
     await create(stub('greet'), stranger);
     expect([await usesOf('greet', stranger), await usesOf('calculator', stranger)]).toEqual([1, builtinUses]);
 
-    await other.cp('DELETE', '/v1/tools/greet');
+    await other.cp('DELETE', '/v1/tools/greet?force=true');
     const edges = await service.runtime.db.rows<{ type: string }>(sql`
       select edge_type as type from memory_edges where customer_id = 'uses' and dst_slug = 'greet'`);
     expect(edges.map(({ type }) => type)).toEqual(['depends_on', 'depends_on', 'depends_on']);

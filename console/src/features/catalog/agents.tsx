@@ -85,6 +85,7 @@ function Agent({ agent }: { agent: AgentDetail }) {
             asks: { title: `Delete ${agent.slug}?`, text: 'Its runs keep naming it.' },
             done: 'Deleted',
             act: () => del(path),
+            insist: () => del(`${path}?force=true`),
           },
         ]}
       />

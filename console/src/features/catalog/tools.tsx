@@ -61,6 +61,7 @@ function ToolView({ tool }: { tool: Tool }) {
                 asks: { title: `Delete ${tool.slug}?`, text: 'Agents have it no more.' },
                 done: 'Deleted',
                 act: () => del(path),
+                insist: () => del(`${path}?force=true`),
               },
             ]}
           />
@@ -144,6 +145,7 @@ export const Skills = ({ id }: { id: string | undefined }) => (
                         },
                         done: 'Deleted',
                         act: () => del(`/v1/skills/${encodeURIComponent(skill.slug)}`),
+                        insist: () => del(`/v1/skills/${encodeURIComponent(skill.slug)}?force=true`),
                       },
                     ]}
                   />

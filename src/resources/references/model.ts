@@ -1,0 +1,28 @@
+/** What one thing of a workspace names of others: agents, tools, skills and models, by their slugs. */
+
+const REFERENCE_KINDS = ['agent', 'tool'] as const;
+
+/** A field names something by its slug. */
+export interface Reference {
+  kind: (typeof REFERENCE_KINDS)[number];
+  slug: string;
+  /** The field, such as `allowed_tools[0]`. */
+  path: string;
+}
+
+/** Things that others name, and that can be deleted. */
+export const USED_KINDS = ['agent', 'tool', 'skill'] as const;
+export type UsedKind = (typeof USED_KINDS)[number];
+
+export const WARNING_CODES = ['unknown_agent', 'unknown_tool', 'tool_unavailable', 'model_not_used'] as const;
+
+/** Something was accepted, and will not work as it is. */
+export interface Warning {
+  path: string;
+  code: (typeof WARNING_CODES)[number];
+  message: string;
+}
+
+/** @returns a reference for each of a list of slugs */
+export const listedIn = (field: string, kind: Reference['kind'], slugs: readonly string[]): Reference[] =>
+  slugs.map((slug, at) => ({ kind, slug, path: `${field}[${at}]` }));
