@@ -21,7 +21,7 @@ export const createNoticeReader = ({ store, links, baseUrl }: NoticeReaderOption
 
   return {
     async read({ customerId, waitId, revision, recipient }) {
-      const row = await store.find({ customerId, actor: recipient ?? 'system' }, waitId);
+      const row = await store.find({ customerId, actor: recipient ?? 'system', mayChange: true }, waitId);
       if (!row) return undefined;
       const own =
         recipient !== null && row.status === 'open'

@@ -83,6 +83,12 @@ const LOST = new Set<ProblemCode>(['gate_not_waiting', 'project_not_paused', 'al
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+const readerOf = (caller: Caller) => ({
+  customerId: caller.customerId,
+  actor: caller.actor,
+  mayChange: can(caller, 'workspace.change'),
+});
+
 export const createInboxService = ({
   store,
   details,
@@ -93,7 +99,7 @@ export const createInboxService = ({
   spendingOf,
 }: InboxDependencies) => {
   const find = async (caller: Caller, waitId: string): Promise<StoredWait> =>
-    found(UUID.test(waitId) ? await store.find(caller, waitId) : undefined);
+    found(UUID.test(waitId) ? await store.find(readerOf(caller), waitId) : undefined);
 
   /** What stops the project of a wait, while it does. */
   const stopsOf = async ({ customerId }: Caller, { status, pause_reason, project_id: id }: WaitRow): Promise<Stop[]> =>
@@ -203,7 +209,7 @@ export const createInboxService = ({
 
   return {
     async list(caller: Caller, query: InboxQuery) {
-      const { data, nextCursor } = await store.list(caller, query);
+      const { data, nextCursor } = await store.list(readerOf(caller), query);
       const [counts, spending] = await Promise.all([store.count(caller.customerId), spendingOf(caller.customerId)]);
       const sum = (of: 'open' | 'overdue') => counts.reduce((total, each) => total + each[of], 0);
       const by_kind = counts.map(({ kind, open }) => ({ kind, open }));

@@ -23,8 +23,8 @@ const TITLE = sql`left(split_part(btrim(coalesce(
     s.gate_config ->> 'prompt', c.arguments ->> 'question', s.title, p.title, w.subject)), E'\n', 1), ${TITLE_LENGTH})`;
 
 /** Tells whether an answer of the caller would count. */
-const isForCaller = ({ customerId, actor }: Reader): SQL => sql`
-  (${!isService(actor)} or s.gate_config -> 'approvers' is not null)
+const isForCaller = ({ customerId, actor, mayChange }: Reader): SQL => sql`
+  ${mayChange} and (${!isService(actor)} or s.gate_config -> 'approvers' is not null)
   and (seat_at(w.id, ${customerId}, s.gate_config, w.escalated_at is not null, ${actor}) is not null
     or (s.gate_kind = 'human' and ${isLastResort(actor)}))`;
 
@@ -54,6 +54,8 @@ interface Reader {
   customerId: string;
   /** An e-mail address, or `api-key:<id>`. */
   actor: string;
+  /** A session of a viewer has not, whether or not there is a member of its name. */
+  mayChange: boolean;
 }
 
 type StoredWait = Omit<WaitRow, 'answers' | 'policy'> & {

@@ -76,8 +76,8 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
   const namedIn = ({ manifests }: Given) =>
     manifests.map(({ kind, content }) => ({ kind, name: String(content[kindOf(kind).nameField]) }));
 
-  /** @throws Problem validation where a manifest cannot be read, or two are of the same thing */
-  async function parse(customerId: string, { manifests, secrets = {} }: Given, looked: Looked): Promise<Planned[]> {
+  /** Leaves out what cannot be read, and says why. @throws Problem validation where there are too many references */
+  async function parse(customerId: string, { manifests, secrets = {} }: Given, looked: Looked) {
     const planned: Planned[] = [];
     const faults: PlacedFault[] = [];
     const seen = new Map<string, string>();
@@ -106,13 +106,12 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
       const action = before === undefined ? 'create' : isSame ? 'unchanged' : 'update';
       planned.push({ action, kind, wanted, before, at, file });
     }
-    if (faults.length > 0) throw refused(faults);
     const references = planned.reduce((sum, { wanted }) => sum + wanted.references.length, 0);
     if (references > MAX_REFERENCES) {
       const message = `the files name ${references} things, and one plan takes ${MAX_REFERENCES}: apply a part of them`;
       throw refused([{ at: 0, path: [], message }]);
     }
-    return MANIFEST_KINDS.flatMap((kind) => planned.filter((one) => one.kind === kind));
+    return { planned: MANIFEST_KINDS.flatMap((kind) => planned.filter((one) => one.kind === kind)), faults };
   }
 
   /** What is seen, in short: whatever else is there when it is applied, it is another plan. */
@@ -150,15 +149,14 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
   /** @throws Problem validation where the whole cannot be, before anything of it is */
   async function decide({ customerId }: Pick<Caller, 'customerId'>, given: Given) {
     const { origins, looked, state } = await see(customerId, given);
-    const planned = await parse(customerId, given, looked);
+    const { planned, faults } = await parse(customerId, given, looked);
     const orphans = await orphansOf(customerId, origins, given, looked);
     const gone = new Set(divided(orphans, given).pruned.map(({ kind, name }) => keyOf(kind, name)));
-    const faults: PlacedFault[] = [];
     for (const one of planned) {
       if (one.action === 'unchanged') continue;
       faults.push(...(await one.wanted.check(customerId)).map((fault) => ({ ...fault, at: one.at })));
     }
-    faults.push(...(await missingReferences(customerId, planned, { kindOf, gone })));
+    faults.push(...(await missingReferences(customerId, planned, { kindOf, gone, inFiles: namedIn(given) })));
     if (faults.length > 0) throw refused(faults);
     return { planned, orphans, origins, state };
   }

@@ -17,6 +17,8 @@ interface Around {
   kindOf: (kind: ManifestKind) => Kind;
   /** Will be deleted, by kind and name. */
   gone: ReadonlySet<string>;
+  /** What the files are of, also those that cannot be read. */
+  inFiles: readonly { kind: ManifestKind; name: string }[];
 }
 
 /**
@@ -27,7 +29,7 @@ interface Around {
 export async function missingReferences(
   customerId: string,
   planned: readonly Planned[],
-  { kindOf, gone }: Around,
+  { kindOf, gone, inFiles: named }: Around,
 ): Promise<(Fault & { at: number })[]> {
   const faults: (Fault & { at: number })[] = [];
   const isGone = ({ kind, name }: { kind: ManifestKind; name: string }) => gone.has(`${kind}/${name}`);
@@ -39,7 +41,7 @@ export async function missingReferences(
   for (const kind of MANIFEST_KINDS) {
     const ofKind = asked.filter((reference) => reference.kind === kind);
     if (ofKind.length === 0) continue;
-    const inFiles = new Set(planned.filter((one) => one.kind === kind).map(({ wanted }) => wanted.name));
+    const inFiles = new Set(named.filter((one) => one.kind === kind).map(({ name }) => name));
     const others = [...new Set(ofKind.map(({ name }) => name).filter((name) => !inFiles.has(name)))];
     const existing = new Set(await inBatches(others, (names) => kindOf(kind).existing(customerId, names)));
     const missing = ofKind.filter((one) => !inFiles.has(one.name) && (isGone(one) || !existing.has(one.name)));

@@ -4,7 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectWorkflowId } from '../../../src/resources/projects/model.ts';
 import { resolveGateUpdate } from '../../../workflows/project/messages.ts';
 import { untilProject } from '../../support/fixtures/projects.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import {
+  sessionFor,
+  startTestService,
+  tenantOf,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
 import { addMember } from '../sign-in/people.ts';
 import { eventsOf as runEventsOf } from '../../support/fixtures/runs.ts';
 import {
@@ -56,6 +62,22 @@ const soon = () => new Date(Date.now() + 3_600_000).toISOString();
 const delegate = (by: Tenant, { id }: { id: string }, to = 'ben@acme.example', until = soon()) =>
   by.cp('POST', `/v1/inbox/${id}/delegate`, { to, until });
 
+// Guards: what the inbox says of an answer is what the answer meets. A session may be a viewer's without any row of members.
+test('a session of a viewer is told that it may not answer', async () => {
+  const { id, wait } = await atGate('open');
+  const { baseUrl } = service;
+  const viewer = tenantOf(
+    baseUrl,
+    { ...acme.caller, actor: 'only@acme.example' },
+    '',
+    sessionFor(acme.caller, 'viewer'),
+  );
+  expect(await openWaits(viewer, { project_id: id })).toMatchObject([{ id: wait.id, may_answer: false }]);
+  expect(await openWaits(viewer, { project_id: id, for: 'me' })).toEqual([]);
+  expect(await answer(viewer, wait, approve)).toMatchObject({ status: 403 });
+  expect(await openWaits(acme, { project_id: id })).toMatchObject([{ may_answer: true }]);
+});
+
 describe('a stand-in', () => {
   // Guards: the answer of whom an approver names counts, from then on and not before, and the project's events say who named whom.
   test('answers in the place of an approver', async () => {
@@ -77,11 +99,27 @@ describe('a stand-in', () => {
 
   // Guards: an approver and their stand-in are one, in whichever order they answer: a quorum is of people who were named.
   test('makes no second approval of one', async () => {
-    const { wait } = await atGate('two');
+    const { id, wait } = await atGate('two');
     await delegate(ana, wait);
     expect(await answer(ben, wait, approve)).toMatchObject({ body: { status: 'open', approvals: 1 } });
+    // Guards: who says the same again is recorded once; who says something else is recorded with it.
+    expect(await answer(ben, wait, approve)).toMatchObject({ body: { status: 'open', approvals: 1 } });
+    expect(await eventsOf(id, 'gate_vote_recorded')).toHaveLength(1);
+    expect(await answer(ben, wait, { ...approve, comment: 'Twice read.' })).toMatchObject({ status: 200 });
+    expect(await eventsOf(id, 'gate_vote_recorded')).toHaveLength(2);
     expect(await answer(ana, wait, approve)).toMatchObject({ body: { status: 'open', approvals: 1 } });
     expect(await answer(bob, wait, approve)).toMatchObject({ body: { status: 'settled', approvals: 2 } });
+  });
+
+  // Guards: whoever names a viewer is told why that cannot be, and nobody that others decide.
+  test('is no viewer', async () => {
+    await addMember(service, acme.caller.customerId, 'vera@acme.example', 'viewer');
+    const { wait } = await atGate('named');
+    expect(await delegate(ana, wait, 'vera@acme.example')).toMatchObject({
+      status: 400,
+      body: { detail: 'to: vera@acme.example is a viewer, who can answer nothing' },
+    });
+    expect(await detailOf(acme, wait.id)).toMatchObject({ delegations: [] });
   });
 
   // Guards: four eyes are not shut by having somebody else press the button, nor opened by naming whoever started it.

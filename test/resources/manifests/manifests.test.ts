@@ -68,6 +68,21 @@ describe('applying', () => {
     expect(new Set(described).size).toBe(1);
   });
 
+  // Guards: who mends files is told everything at once: what cannot be read, and what is named by files that can.
+  test('tells what is missing beside what is wrong', async () => {
+    const { status, body } = await plan([
+      agent('lost', { allowed_tools: ['nowhere', 'calculator'] }),
+      agent('wrong', { model: 1 }),
+      { kind: 'skill', content: { slug: 'known', name: 'Known', agents: ['wrong', 'absent'] } },
+    ]);
+    expect(status).toBe(422);
+    expect(body.detail.map(({ loc }: { loc: string[] }) => loc.slice(2).join('.')).sort()).toEqual([
+      '0.content.allowed_tools.0',
+      '1.content.model',
+      '2.content.agents.1',
+    ]);
+  });
+
   // Guards: what another workspace has is not there, neither to be named nor to be changed.
   test('knows its own workspace alone', async () => {
     const other = await service.tenant('acc_manifests_other');
@@ -137,7 +152,7 @@ describe('pruning', () => {
     await byHand('before');
     await byHand('changed');
     await apply([agent('made'), agent('again'), agent('before'), agent('changed', { description: 'By a file' })]);
-    expect((await tenant.cp('DELETE', '/v1/agents/again')).status).toBe(204);
+    expect((await tenant.cp('DELETE', '/v1/agents/again?force=true')).status).toBe(204);
     await byHand('again');
     await apply([agent('made'), agent('again'), agent('before'), agent('changed', { description: 'By a file' })]);
     expect((await plan([agent('made')], { prune: false })).body.left).toHaveLength(3);

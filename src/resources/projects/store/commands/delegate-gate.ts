@@ -39,9 +39,11 @@ export const delegateGate = (
     if (seat !== delegator) {
       throw new Problem('bad_request', `you stand in for ${seat} yourself: only an approver names a stand-in`);
     }
-    const isMember = await db.rows(sql`
-      select from workspace_members where customer_id = ${customerId} and email = ${standIn}`);
-    if (isMember.length === 0) throw new Problem('bad_request', `to: ${standIn} is no member of the workspace`);
+    const [member] = await db.rows<{ hasSay: boolean }>(sql`
+      select has_say(customer_id, null, false, email) as "hasSay" from workspace_members
+      where customer_id = ${customerId} and email = ${standIn}`);
+    if (!member) throw new Problem('bad_request', `to: ${standIn} is no member of the workspace`);
+    if (!member.hasSay) throw new Problem('bad_request', `to: ${standIn} is a viewer, who can answer nothing`);
     await db.rows(sql`
       insert into wait_delegations (wait_id, customer_id, delegator, stand_in, until)
       values (${waitId}::uuid, ${customerId}, ${delegator}, ${standIn}, ${until})

@@ -57,12 +57,15 @@ export async function countVote(
   const { waitId, revision, seat, isLastResort, canAnswer } = standing;
   if (!isLastResort) seatIn(gate, standing);
   requireOtherEyes(gate, standing);
-  await db.rows(sql`
+  const changed = await db.rows<{ voter: string }>(sql`
       insert into wait_votes (wait_id, customer_id, revision, voter, seat, answer, comment, via)
       values (${waitId}::uuid, ${project.customerId}, ${revision}, ${voter}, ${seat === voter ? null : seat},
         ${decision === 'approved' ? 'approve' : 'reject'}, ${comment}, ${via}::way_of_answer)
       on conflict (wait_id, revision, voter) do update set seat = excluded.seat, answer = excluded.answer,
-        comment = excluded.comment, via = excluded.via, voted_at = now()`);
+        comment = excluded.comment, via = excluded.via, voted_at = now()
+      where (wait_votes.seat, wait_votes.answer, wait_votes.comment)
+        is distinct from (excluded.seat, excluded.answer, excluded.comment)
+      returning voter`);
   // Counted apart, because a statement does not see the vote that it writes.
   const { votes } = first(
     await db.rows<{ votes: number }>(sql`
@@ -78,7 +81,8 @@ export async function countVote(
     await noteProjectEvents(db, project, [{ ...about, level: 'warn', payload: exception }]);
     return undefined;
   }
-  await noteProjectEvents(db, project, [{ ...about, payload }]);
+  // Who says the same again has said it once.
+  if (changed.length > 0) await noteProjectEvents(db, project, [{ ...about, payload }]);
   return { outcome: 'voted', votes, quorum, projectStatus: project.status };
 }
 
