@@ -43,7 +43,8 @@ export interface Api {
   close(): Promise<void>;
 }
 
-export async function startApi(runtime: Runtime, services: Services): Promise<Api> {
+/** @param requireAnnounced rejects readiness until clients can know where the process is */
+export async function startApi(runtime: Runtime, services: Services, requireAnnounced?: () => void): Promise<Api> {
   const { config, log, db, temporal } = runtime;
   const credentials = {
     sessionSecret: config.SESSION_SECRET,
@@ -66,6 +67,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const onceOnly = config.EXTENSIONS.has('idempotency') ? services.onceOnly : undefined;
   const controlPlane = createSurface({ routes: controlPlaneRoutes, authenticate, audit, onceOnly, pageKeys });
   const ready = async () => {
+    requireAnnounced?.();
     await orAfter(READY_MS, db.rows(sql`select 1`), () => {
       throw new Error(`the database does not answer within ${READY_MS} ms`);
     });

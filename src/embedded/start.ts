@@ -97,6 +97,10 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
 
     // They are deferred in this order, so that requests drain before the worker does, whichever of the two is up first.
     let worker: RunningWorker | undefined;
+    let isAnnounced = false;
+    const requireAnnounced = () => {
+      if (!isAnnounced) throw new Error('credentials.json is not written yet');
+    };
     const up: RunningWorker[] = [];
     const metrics = await modules.openMetrics(runtime, services, up);
     defer(() => metrics?.close(0));
@@ -112,7 +116,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
       // Without a mail server the log shows the code of whoever signs in.
       await services.members.seedOwner('internal', LOCAL_OWNER);
       const key = await firstKey(services, dataDir);
-      const api = await timed('api', () => startApi(runtime, services));
+      const api = await timed('api', () => startApi(runtime, services, requireAnnounced));
       defer(() => api.close());
       return { api, key };
     };
@@ -130,6 +134,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
       operator_token: secrets.OPERATOR_TOKEN,
     };
     await writeCredentials(dataDir, credentials);
+    isAnnounced = true;
     return {
       config: runtime.config,
       log: runtime.log,

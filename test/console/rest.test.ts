@@ -68,6 +68,18 @@ await describeConsole('rest', {}, (stage) => {
     await tab.waitForURL(new RegExp(`/projects/${id}$`));
   });
 
+  // Guards against: letters that are lost because a script is loaded between the key and the box.
+  test('the box has what is typed right after its key', async () => {
+    const { tab, open } = await show();
+    await open('/health');
+    await tab.getByRole('heading', { name: 'Health' }).waitFor();
+    // Nothing that is loaded from here on arrives.
+    await tab.route('**/*.js', () => {});
+    await tab.keyboard.press('Control+k');
+    await tab.keyboard.type('quokka');
+    expect(await tab.getByRole('combobox', { name: 'Search and commands' }).inputValue()).toBe('quokka');
+  });
+
   // Guards: a conversation from its first word to its end: about a file, answered in place, renamed, deleted.
   test('a conversation is held, and deleted', async () => {
     const { tab, open, complaints } = await show();

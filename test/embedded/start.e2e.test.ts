@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { LOCAL_OWNER, type Credentials } from '../../src/embedded/credentials.ts';
@@ -83,8 +84,19 @@ test('stops on SIGTERM and continues on the next start', async () => {
   expect(await end('SIGTERM')).toBe(0);
   expect(await Promise.all(children.map(isRunning))).toEqual([false, false, false]);
 
-  service = startCli(['start'], env());
+  const { port: PORT } = new URL(present(before.base_url));
+  service = startCli(['start'], { ...env(), PORT });
+  // Guards: whoever waits for readiness finds the credentials of this start, and not those of the last one.
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${PORT}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await isReady())) await setTimeout(5);
+  const atReadiness = await credentials();
   const { base_url, api_key } = await readyLine(service);
+  expect(await credentials()).toEqual(atReadiness);
+  expect(atReadiness.control_plane_url).not.toBe(before.control_plane_url);
   expect(api_key).toBe(before.api_key);
   const runs = startCli(['runs', '--json'], { DATA_DIR: dataDir });
   expect(await runs.ended).toBe(0);

@@ -1,6 +1,6 @@
 /** Frames every page: the navigation, the account, and the keys. */
 import { Outlet, useNavigate, type ErrorComponentProps } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../../api/problem.ts';
 import { useSession } from '../../api/session.ts';
 import { startLive } from '../../live/stream.ts';
@@ -11,9 +11,9 @@ import { CodePrompt } from './code-prompt.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { useKeys, type KeyMap } from '../../ui/keys.ts';
 import { BottomBar, SideBar } from './navigation.tsx';
+// It is loaded with the frame: letters that follow its key at once would be lost to a script that is on its way.
+import { Palette } from './palette.tsx';
 import { PLACES } from './places.ts';
-
-const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })));
 
 const focusSearch = (): boolean => {
   const box = document.querySelector<HTMLInputElement>('[data-search]');
@@ -63,11 +63,7 @@ export function Shell() {
         </div>
       </div>
       <BottomBar session={session} onSearch={() => setOpen('palette')} onKeys={() => setOpen('keys')} />
-      {open === 'palette' && (
-        <Suspense>
-          <Palette onClose={() => setOpen(undefined)} />
-        </Suspense>
-      )}
+      {open === 'palette' && <Palette onClose={() => setOpen(undefined)} />}
       <KeyHelp isOpen={open === 'keys'} onClose={() => setOpen(undefined)} />
       <CodePrompt />
       <Notices />
