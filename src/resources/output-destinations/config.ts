@@ -1,4 +1,5 @@
 /** Rules of a configuration that its shape alone does not tell. */
+import type { Config } from '../../platform/core/config.ts';
 import { keptSecretFault } from '../../platform/core/http-origin.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
@@ -20,15 +21,18 @@ function addressOf(target: DestinationTarget): [field: string, url: string] | un
   }
 }
 
-/** @returns why the address can never be used, as far as that can be told without DNS */
+const NO_MAIL = 'kind: the service has no mail server to send mails with; its operator sets one as SMTP_URL';
+
+/** @returns why nothing can ever be sent there, as far as that can be told without DNS */
 export function configProblem(
   target: DestinationTarget,
   egress: Pick<Egress, 'isForbiddenUrl'>,
-  allowHttp: boolean,
+  settings: Pick<Config, 'WEBHOOK_ALLOW_HTTP' | 'SMTP_URL'>,
 ): string | undefined {
+  if (target.kind === 'email' && !settings.SMTP_URL) return NO_MAIL;
   const [field, url] = addressOf(target) ?? [];
   if (url === undefined) return undefined;
-  const reason = addressProblem(egress, url, { allowHttp });
+  const reason = addressProblem(egress, url, { allowHttp: settings.WEBHOOK_ALLOW_HTTP });
   return reason && `config.${field}: ${reason}`;
 }
 

@@ -40,7 +40,7 @@ export type DestinationService = ReturnType<typeof createDestinationService>;
 
 type Settings = Pick<
   Config,
-  'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES' | 'OUTPUT_TIMEOUT' | 'WEBHOOK_RETRY_INITIAL' | 'WEBHOOK_ALLOW_HTTP'
+  'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES' | 'OUTPUT_TIMEOUT' | 'WEBHOOK_RETRY_INITIAL' | 'WEBHOOK_ALLOW_HTTP' | 'SMTP_URL'
 >;
 
 export interface DestinationServiceDependencies {
@@ -80,7 +80,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
 
   /** @throws Problem invalid_url */
   function checkAddress(target: DestinationTarget): void {
-    const problem = configProblem(target, egress, settings.WEBHOOK_ALLOW_HTTP);
+    const problem = configProblem(target, egress, settings);
     if (problem) throw new Problem('invalid_url', problem);
   }
 
@@ -115,8 +115,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
 
   return {
     /** Why the address of a destination can never be used, as far as that can be told without DNS. */
-    addressFault: (target: DestinationTarget): string | undefined =>
-      configProblem(target, egress, settings.WEBHOOK_ALLOW_HTTP),
+    addressFault: (target: DestinationTarget): string | undefined => configProblem(target, egress, settings),
     /** The configuration of a row, with its secrets. */
     open: (row: DestinationRow): DestinationTarget => openConfig(secretBox, row),
     seal: (row: Pick<DestinationRow, 'id' | 'customerId' | 'kind' | 'config'>) => sealConfig(secretBox, row),

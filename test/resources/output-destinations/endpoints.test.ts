@@ -19,7 +19,12 @@ beforeAll(async () => {
   ]);
   service = await startTestService({
     worker: false,
-    env: { EGRESS_ALLOWLIST: `${receiver.hostAndPort},${storage.hostAndPort}`, WEBHOOK_ALLOW_HTTP: 'true' },
+    env: {
+      EGRESS_ALLOWLIST: `${receiver.hostAndPort},${storage.hostAndPort}`,
+      WEBHOOK_ALLOW_HTTP: 'true',
+      // Nobody listens there: what recipients are asked is tried by recipients.test.ts.
+      SMTP_URL: 'smtp://127.0.0.1:1',
+    },
   });
 });
 beforeEach(async () => {
@@ -104,6 +109,28 @@ describe('a destination', () => {
     expect((await tenant.cp('GET', '/v1/output-destinations')).body.data).toEqual([]);
   });
 
+  // Guards: where no mail can be sent nobody is left to wait for one; the other kinds are as they were.
+  test('of kind email is refused by a service without a mail server', async () => {
+    const mute = await startTestService({ worker: false });
+    try {
+      const own = await mute.tenant('acc_mute');
+      const make = (body: object) => own.cp('POST', '/v1/output-destinations', { name: 'Out', ...body });
+      const { status, body } = await make({ kind: 'email', config: { to: ['owner@example.com'] } });
+      expect([status, body.detail]).toEqual([400, expect.stringMatching(/^kind: .*SMTP_URL/)]);
+      expect(await make({ kind: 'webhook', config: { url: 'https://example.com/in' } })).toMatchObject({ status: 201 });
+      // One that is older than that is sent nothing, and no artifact is written to the log instead.
+      const [row] = await mute.runtime.db.rows<{ id: string }>(sql`
+        insert into output_destinations (id, customer_id, name, kind, config)
+        values (gen_random_uuid(), ${own.caller.customerId}, 'old', 'email', '{"to": ["owner@example.com"]}')
+        returning id`);
+      expect((await own.cp('POST', `/v1/output-destinations/${present(row).id}/test`)).body).toMatchObject({
+        error: 'the service has no mail server (SMTP_URL)',
+      });
+    } finally {
+      await mute.close();
+    }
+  });
+
   // Guards: absent and masked fields stay, null removes an optional field, and given fields replace.
   test('is changed in part', async () => {
     const { body } = await create('webhook', { url: 'https://example.com/in', secret: SECRET });
@@ -178,10 +205,9 @@ describe('a test of it', () => {
     expect(await tested('slack', { webhook_url: at(403) })).toEqual([false, 'Slack answered 403']);
     expect(await tested('s3', { ...S3, endpoint: storage.url })).toEqual([true, null]);
     expect((await storage.get('test/test/v1.md')).text).toContain('It works');
-    // Without a mail server nothing is sent, and no artifact is written to the log instead.
     expect(await tested('email', { to: ['owner@example.com'] })).toEqual([
       false,
-      'the service has no mail server (SMTP_URL)',
+      expect.stringMatching(/^waits for recipients to confirm/),
     ]);
     expect((await tenant.cp('GET', `/v1/output-destinations/deliveries`)).body.data).toEqual([]);
   });

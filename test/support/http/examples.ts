@@ -259,7 +259,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'system.reload': () => ({ body: {} }),
 
   'output-destinations.create': () => ({
-    body: { name: 'another', kind: 'email', config: { to: ['owner@example.com'] } },
+    body: { name: 'another', kind: 'webhook', config: { url: 'https://example.com/in' } },
   }),
   'output-destinations.listDeliveries': ({ destinationId }) => ({ query: { destination_id: destinationId } }),
   'output-destinations.redeliver': ({ outputDeliveryId }) => ({ params: { id: outputDeliveryId } }),
