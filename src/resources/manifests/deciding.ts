@@ -12,7 +12,7 @@ import { keptSecretFaults, withSecrets } from './secrets.ts';
 import type { ManifestStore, OriginRow } from './store.ts';
 
 /** What is to be done with a manifest. */
-export interface Planned {
+interface Planned {
   action: 'create' | 'update' | 'unchanged';
   kind: ManifestKind;
   wanted: Wanted;

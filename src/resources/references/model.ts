@@ -1,18 +1,15 @@
 /** What one thing of a workspace names of others: agents, tools, skills and models, by their slugs. */
 
-const REFERENCE_KINDS = ['agent', 'tool'] as const;
-
 /** A field names something by its slug. */
 export interface Reference {
-  kind: (typeof REFERENCE_KINDS)[number];
+  kind: 'agent' | 'tool';
   slug: string;
   /** The field, such as `allowed_tools[0]`. */
   path: string;
 }
 
 /** Things that others name, and that can be deleted. */
-export const USED_KINDS = ['agent', 'tool', 'skill'] as const;
-export type UsedKind = (typeof USED_KINDS)[number];
+export type UsedKind = 'agent' | 'tool' | 'skill';
 
 export const WARNING_CODES = ['unknown_agent', 'unknown_tool', 'tool_unavailable', 'model_not_used'] as const;
 
