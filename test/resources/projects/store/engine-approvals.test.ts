@@ -95,6 +95,21 @@ describe.each(Object.keys(CHANGES))('after an approval comes %s', (how) => {
     expect(await stepsOf(made, 'publish')).toEqual(['succeeded']);
   });
 
+  // Guards against: an action that begins behind an approval of one version, and works with the one that came after.
+  test.each(['lazy', 'strict', 'none'] as const)('an action works with what it began with (%s)', async (cascade) => {
+    const made = await drafted([human, { slug: 'post', kind: 'action', assignee: 'http_post' }]);
+    await driver.open(made, 'publish');
+    await driver.approve(made, 'publish/approve');
+    await driver.begin(made, 'publish/post');
+    const [attempt] = await attemptsOf(db, made, 'publish/post');
+    const ref = { ...(await driver.refOf(made, 'publish')), subtaskId: made.stepId('publish/post') };
+    const load = () => driver.engine.loadActionContext({ ...ref, attemptId: present(attempt).id });
+    const given = await load();
+    expect(given?.step.artifacts).toMatchObject([{ phaseSlug: 'draft', version: 2 }]);
+    await change(made, cascade);
+    expect((await load())?.step.artifacts).toEqual(given?.step.artifacts);
+  });
+
   // Guards: what was promised of a phase of gates alone that is under way holds, too.
   test.each([
     ['lazy', 'stale'],

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { createProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import {
+  attemptsOf,
   gate,
   insertAttempt,
   projectOf,
@@ -145,4 +146,24 @@ test('a judge rejects what actions alone made', async () => {
     error: 'rejected, and no step before it can do better: No title',
   });
   expect(await projectOf(db, made.id)).toMatchObject({ status: 'paused', pause_reason: 'subtask_failed' });
+});
+
+// Guards against: an action that carries out what a judge has turned down meanwhile.
+test.each(['http_post', 'assemble_markdown'])('%s is not carried out once its step was sent back', async (assignee) => {
+  const act: StepFixture = {
+    slug: 'act',
+    kind: 'action',
+    assignee,
+    status: 'running',
+    attemptsUsed: 1,
+    dependsOn: ['w'],
+  };
+  const { made, rejects } = await judged(writer('w'), judge('j', ['w']), act);
+  const engine = createProjectEngine(db);
+  const [attempt] = await attemptsOf(db, made, 'a/act');
+  const ref = { projectId: made.id, taskId: made.taskId('a'), iteration: 1, subtaskId: made.stepId('a/act') };
+  const isOpen = async () => (await engine.loadActionContext({ ...ref, attemptId: present(attempt).id }))?.isOpen;
+  expect(await isOpen()).toBe(true);
+  await rejects('j', 'More of it.');
+  expect(await isOpen()).toBe(false);
 });

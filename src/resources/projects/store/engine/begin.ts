@@ -182,12 +182,17 @@ type Place = Pick<PhaseRef, 'projectId' | 'taskId'>;
 /**
  * Asks for steps of one phase, with the material of their prompts.
  * @param done is a step that succeeds in the same statement, which gives its output
+ * @param attemptId of an attempt that has begun: the artifacts are those that it was given, whatever is current now
  */
 export const stepRows = (
   { projectId, taskId }: Place,
   next: readonly Next[],
   done: { subtaskId: string; output: SQL } | undefined = undefined,
+  attemptId: string | undefined = undefined,
 ): SQL => {
+  const given = sql`(select consumed from attempts where id = ${attemptId ?? null}::uuid)`;
+  const isGiven = sql`case when ${given} is null then not a.superseded
+    else a.version = (${given} -> u.phase_slug ->> 'version')::int end`;
   const isDone = done ? sql`(u.status = 'succeeded' or u.id = ${done.subtaskId}::uuid)` : sql`u.status = 'succeeded'`;
   const ofDone = done ? sql`when u.id = ${done.subtaskId}::uuid then ${done.output}` : sql``;
   return sql`
@@ -222,7 +227,7 @@ export const stepRows = (
       (select coalesce(jsonb_agg(jsonb_build_object('phaseSlug', a.phase_slug, 'version', a.version, 'isStale', u.status = 'stale',
           'content', a.content)
           order by u.position), '[]')
-        from tasks u join artifacts a on a.task_id = u.id and not a.superseded
+        from tasks u join artifacts a on a.task_id = u.id and ${attemptId === undefined ? sql`not a.superseded` : isGiven}
         where u.project_id = p.id and u.phase_slug = any(t.depends_on)) as artifacts,
       (select coalesce(jsonb_agg(jsonb_build_object('stepSlug', u.step_slug, 'title', u.title, 'output',
           case when u.kind = 'gate' then u.gate_output ${ofDone} else (
@@ -238,12 +243,21 @@ export const stepRows = (
     where t.id = ${taskId}::uuid and p.id = ${projectId}`;
 };
 
-/** Loads what an action works with, the same material that an agent would be shown. */
+/**
+ * Loads what an action works with: what there was when its attempt began, as an agent would have been shown it then. What
+ * became current since was approved by nobody. It is open until its step is sent back, or has a result.
+ */
 export async function loadActionContext(db: Database, ref: PhaseRef & { subtaskId: string; attemptId: string }) {
-  const [step] = await loadSteps(db, ref, [{ subtaskId: ref.subtaskId, key: '' }]);
+  const [step] = await db.rows<StepRow>(
+    stepRows(ref, [{ subtaskId: ref.subtaskId, key: '' }], undefined, ref.attemptId),
+  );
   const [row] = await db.rows<{ title: string; customerId: string; isOpen: boolean }>(sql`
-    select p.title, p.customer_id as "customerId", a.status = 'running' and a.output is null as "isOpen"
-    from attempts a join projects p on p.id = a.project_id where a.id = ${ref.attemptId}::uuid`);
+    select p.title, p.customer_id as "customerId",
+      a.status = 'running' and a.output is null and s.status = 'running' and not exists (
+        select 1 from attempts later where later.subtask_id = s.id and later.attempt_number > a.attempt_number
+      ) as "isOpen"
+    from attempts a join subtasks s on s.id = a.subtask_id join projects p on p.id = a.project_id
+    where a.id = ${ref.attemptId}::uuid`);
   return step && row ? { ...row, step } : undefined;
 }
 
