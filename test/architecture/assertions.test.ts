@@ -22,7 +22,7 @@ const MOST: Readonly<Record<string, Count>> = {
   'client/src': { casts: 12, nonNulls: 6 },
   'console/src': { casts: 55, nonNulls: 35 },
   // Most are of replies and rows whose shape is what the test then expects.
-  test: { casts: 492, nonNulls: 140 },
+  test: { casts: 499, nonNulls: 140 },
 };
 
 function countIn(name: string, text: string): Count {

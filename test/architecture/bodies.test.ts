@@ -42,6 +42,7 @@ const ALLOWED: Record<string, readonly string[] | string> = {
   'src/platform/http/proxy.ts': 'hands on what its own control plane answers, and holds none of it',
   'src/platform/http/metrics.ts': 'reads a page of this process',
   'src/platform/http/unreadable.ts': 'listens',
+  'src/platform/http/server.ts': 'listens',
   'src/platform/http/exact-length.ts': 'passes on a reply of the service itself',
   'src/platform/core/port.ts': 'listens',
   'src/platform/models/offline.ts': 'a model in this process',
@@ -96,6 +97,7 @@ test('whoever fetches is asked in the proof', () => {
   const fetching = files.filter((file) => /\b(plainFetch\(|egress\.fetch\b)/.test(readFileSync(ROOT + file, 'utf8')));
   expect(fetching.sort()).toEqual(
     [
+      'src/cli/doctor-models.ts',
       'src/compose/activities.ts',
       'src/compose/deliveries.ts',
       'src/compose/platform.ts',

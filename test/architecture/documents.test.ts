@@ -52,12 +52,12 @@ function* within(
   for (const [name, each] of Object.entries(value)) yield* within(each, `${path}/${name}`);
 }
 const isOpenObject = (schema: unknown): boolean => {
-  const { type, properties, $ref } = fieldsOf(schema);
-  return $ref === undefined && (type === 'object' || properties !== undefined);
+  const { type, properties, $ref, title } = fieldsOf(schema);
+  return $ref === undefined && title === undefined && (type === 'object' || properties !== undefined);
 };
 const isNull = (schema: unknown): boolean => fieldsOf(schema).type === 'null';
 
-// Guards: generators make a type of each form that a value has, and name it after its schema.
+// Guards: generators make a type of each form that a value has, and name it after its schema or its title.
 test.each(SURFACES)('%s names the members of unions', (surface) => {
   const unnamed = [...within(made[surface]())].flatMap(([path, { oneOf, anyOf }]) =>
     [oneOf, anyOf]

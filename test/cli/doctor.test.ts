@@ -115,9 +115,9 @@ const doctor = async (dotEnv: string, env: Record<string, string> = {}): Promise
     const options = { cwd: folder, env: { ...inherited(), ...env } };
     execFile(process.execPath, [cli, 'doctor', '--json'], options, (_error, stdout) => {
       try {
-        resolve(JSON.parse(stdout) as CheckResult[]);
+        resolve(JSON.parse(stdout));
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       }
     });
   });

@@ -106,7 +106,8 @@ for (const [name, describeIt] of wanted)
         const line = logs()
           .split('\n')
           .find((each) => each.includes('"event":"mail"') && each.includes(challenge_id));
-        return JSON.parse(present(line, 'a mail')) as { text: string; code: string };
+        const mail: { text: string; code: string } = JSON.parse(present(line, 'a mail'));
+        return mail;
       });
       expect(linkIn(mail.text).url.origin).toBe(proxy.url);
       const entered = await http.form('/login/verify', { challenge_id, code: mail.code }, { headers: own });

@@ -91,7 +91,7 @@ async function untilAgreed(id: string, phases: string[], start = 1): Promise<str
       all += details;
       const task = present(tasks.find(({ phase_slug }) => phase_slug === phase));
       const { body } = await acme.cp('GET', `/v1/projects/${id}/tasks/${task.id}/subtasks`);
-      const steps = body.data as { step_slug: string; kind: string; status: string; started_at: string }[];
+      const steps: { step_slug: string; kind: string; status: string; started_at: string }[] = body.data;
       expect(tableIn(details).slice(1)).toEqual(steps.map(({ step_slug, kind, status }) => [step_slug, kind, status]));
       const open = steps.filter(({ kind, status }) => kind === 'gate' && status === 'blocked');
       const waits = [...details.matchAll(/^- `(\w+)` waits: gate .*, since ([\d-]+ [\d:]+) UTC$/gm)];
@@ -123,7 +123,7 @@ test.each(['human', 'webhook'] as const)('a gate of the kind %s, and how to answ
   expect(told).toContain(`\`aos project approve ${id} text/gate\``);
   // The signal is sent as it stands there.
   const [, name, workflowId, payload] = present(/signal `(\w+)` to `([^`]+)`: `([^`]+)`/.exec(told));
-  const sent = JSON.parse(present(payload)) as { subtask_id: string };
+  const sent: { subtask_id: string } = JSON.parse(present(payload));
   expect(sent.subtask_id).toBe(subtask_id);
   await client().getHandle(present(workflowId)).signal(present(name), sent);
   await untilProject(acme, id, 'completed');

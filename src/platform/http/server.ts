@@ -3,7 +3,6 @@ import express, { type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pinoHttp } from 'pino-http';
@@ -94,11 +93,10 @@ export async function listen({
   }
   app.use(notFound, errorHandler(log));
 
-  const server = createServer(app);
+  const server = app.listen(port, host ?? '::');
   const drain = createDrain(server);
   let isStopping = false;
   answerUnreadable(server);
-  server.listen(port, host ?? '::');
   await once(server, 'listening').catch((error: unknown) => {
     throw cannotListen(setting, port, error);
   });

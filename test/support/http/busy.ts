@@ -3,6 +3,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { first, itemAt, present } from '../../../src/platform/core/present.ts';
+import { errorCodeOf } from '../../../src/platform/core/causes.ts';
 
 export interface Busy {
   /** Requests that were answered so far, and how many of the answers said that they are the last of their connection. */
@@ -57,8 +58,7 @@ export function keepBusy(
         last += 1;
         at += 1;
       } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
-        if (code !== 'ECONNREFUSED') lost.push(String(error));
+        if (errorCodeOf(error) !== 'ECONNREFUSED') lost.push(String(error));
         at += 1;
         await wait(REFUSED_MS);
       }
