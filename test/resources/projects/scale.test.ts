@@ -212,8 +212,10 @@ describe('a project that continues as new', () => {
       await untilProject(tenant, id, 'completed', PATIENCE_MS);
       const step = await stepOf(tenant, id, 'text', 'write');
       const attempts = await attemptsOf(tenant, id, step.id);
-      expect(attempts.map((attempt) => [attempt.attempt_number, attempt.attempt_reason])).toEqual(
-        [...Array(ROUNDS + 1).keys()].map((n) => [n + 1, n === 0 ? 'initial' : 'manual_rework']),
+      expect(attempts.map((attempt) => attempt.attempt_number)).toEqual([...attempts.keys()].map((n) => n + 1));
+      // The first may have been at work when its project was started with another input.
+      expect(attempts.map((attempt) => attempt.attempt_reason).filter((reason) => reason !== 'crash_recovery')).toEqual(
+        [...Array(ROUNDS + 1).keys()].map((n) => (n === 0 ? 'initial' : 'manual_rework')),
       );
       const chain = await chainOf(phaseWorkflowId(id, 'text', 1));
       expect(chain.length).toBeGreaterThan(2);

@@ -34,8 +34,7 @@ export function clientsWithin({ timeoutS, maxMb }: Bounds) {
       MODEL_TIMEOUT: patience,
       STRIPE_TIMEOUT: patience,
       MCP_TIMEOUT: patience,
-      EMBEDDING_DIMENSIONS: '8',
-      EMBEDDING_MODEL: 'text-embedding-3-small',
+      ...(env['EMBEDDING_PROVIDER'] && { EMBEDDING_DIMENSIONS: '8', EMBEDDING_MODEL: 'text-embedding-3-small' }),
       ...env,
     });
   const config = configFor();
