@@ -1,8 +1,9 @@
 /** Projects while Temporal is away. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
 import { present } from '../../../src/platform/core/present.ts';
 import { dumpRecords } from '../../support/database/dump-tables.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
 import { makeProject, makeTemplate, request } from './pipeline.ts';
 
@@ -16,7 +17,13 @@ beforeAll(async () => {
   service = await startTestService({ worker: false });
   acme = await service.tenant('acc_acme');
   await makeTemplate(acme);
-  path = `/v1/projects/${(await makeProject(acme, { cost_budget_usd: '1' })).id}`;
+  const { id } = await makeProject(acme, { cost_budget_usd: '1' });
+  path = `/v1/projects/${id}`;
+  // That it was started is noted a few seconds later.
+  await eventually(async () => {
+    const [row] = await service.runtime.db.rows(sql`select 1 from projects where id = ${id} and start_due_at is null`);
+    expect(row).toBeDefined();
+  });
 });
 afterEach(() => wire.restore());
 afterAll(async () => {
