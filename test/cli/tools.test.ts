@@ -112,7 +112,8 @@ test('makes one of a file, and deletes it', async () => {
   expect(await aos('show', 'greet')).toEqual(
     ok(expect.stringMatching(new RegExp(`${run_id} +greeter +{"name":"Ada"}`))),
   );
-  expect(await aos('delete', 'greet')).toEqual(ok('greet is deleted\n'));
+  expect(await aos('delete', 'greet')).toEqual(failed('used by the agent greeter'));
+  expect(await aos('delete', 'greet', '--force')).toEqual(ok('greet is deleted\n'));
   expect(await aos('delete', 'greet')).toEqual(failed('404'));
 });
 
