@@ -71,6 +71,9 @@ const AS_IT_COMES = [
   // The kind of a tool parses its body before each call.
   'tools.create.body',
   'tools.update.body',
+  // Any value of JSON.
+  'inbox.answer.data',
+  'projects.resolveEditPlan.revised_plan.actions.0.content',
   // A plan stores nothing.
   'manifests.plan.manifests.0.content',
 ];
@@ -95,7 +98,6 @@ const SCHEMAS = /\.(?:schema|json_schema|output_schema|spec\.params|content\.par
 const REFUSED = [
   'projects.start workflow_slug',
   'projects.create workflow_slug',
-  'inbox.answer raise_by_usd',
   'inbox.delegate to',
   'crm-admin.createNote text',
   'projects.revertArtifact reason',
