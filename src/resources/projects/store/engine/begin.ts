@@ -190,9 +190,12 @@ export const stepRows = (
   done: { subtaskId: string; output: SQL } | undefined = undefined,
   attemptId: string | undefined = undefined,
 ): SQL => {
-  const given = sql`(select consumed from attempts where id = ${attemptId ?? null}::uuid)`;
-  const isGiven = sql`case when ${given} is null then not a.superseded
-    else a.version = (${given} -> u.phase_slug ->> 'version')::int end`;
+  const given = sql`(select consumed from attempts where id = ${attemptId}::uuid)`;
+  const isShown =
+    attemptId === undefined
+      ? sql`not a.superseded`
+      : sql`case when ${given} is null then not a.superseded
+          else a.version = (${given} -> u.phase_slug ->> 'version')::int end`;
   const isDone = done ? sql`(u.status = 'succeeded' or u.id = ${done.subtaskId}::uuid)` : sql`u.status = 'succeeded'`;
   const ofDone = done ? sql`when u.id = ${done.subtaskId}::uuid then ${done.output}` : sql``;
   return sql`
@@ -227,7 +230,7 @@ export const stepRows = (
       (select coalesce(jsonb_agg(jsonb_build_object('phaseSlug', a.phase_slug, 'version', a.version, 'isStale', u.status = 'stale',
           'content', a.content)
           order by u.position), '[]')
-        from tasks u join artifacts a on a.task_id = u.id and ${attemptId === undefined ? sql`not a.superseded` : isGiven}
+        from tasks u join artifacts a on a.task_id = u.id and ${isShown}
         where u.project_id = p.id and u.phase_slug = any(t.depends_on)) as artifacts,
       (select coalesce(jsonb_agg(jsonb_build_object('stepSlug', u.step_slug, 'title', u.title, 'output',
           case when u.kind = 'gate' then u.gate_output ${ofDone} else (
