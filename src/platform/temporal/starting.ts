@@ -8,21 +8,6 @@ import type { Taken, Turn } from '../db/in-turn.ts';
 import { createRounds } from './rounds.ts';
 import { sideBySide } from './side-by-side.ts';
 
-/**
- * Starts a workflow unless its id is taken.
- * @param start has to fail where a workflow with that id is under way or has ended, which is Temporal's default
- * @returns whether it started
- */
-export async function startOnce(start: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await start();
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-    throw error;
-  }
-}
-
 /** A start of which nobody has heard is tried again after this time. */
 export const START_AGAIN_MS = 30_000;
 
@@ -33,14 +18,14 @@ export const START_AGAIN_MS = 30_000;
 const GATHER_MS = 5_000;
 
 /**
- * Tells the record which starts Temporal has acknowledged, so that work which only waits for its turn is not started
- * again. If that fails, because the process died or the database was away, the workflow is started once more, which
- * changes nothing.
+ * Makes what starts the workflow of a row unless its id is taken, and tells the record which starts Temporal has
+ * acknowledged, so that work which only waits for its turn is not started again. If that fails, because the process died
+ * or the database was away, the workflow is started once more, which changes nothing.
  * @param note by then a row may wait for another start than the one that is noted
  */
-export function createStartNotes<Row>(note: (rows: readonly Row[]) => Promise<unknown>) {
+export function createStarter<Row>(note: (rows: readonly Row[]) => Promise<unknown>) {
   let gathered: Row[] = [];
-  return (row: Row): void => {
+  function noteSoon(row: Row): void {
     gathered.push(row);
     if (gathered.length > 1) return;
     const tell = () => {
@@ -49,13 +34,29 @@ export function createStartNotes<Row>(note: (rows: readonly Row[]) => Promise<un
       note(rows).catch(() => {});
     };
     setTimeout(tell, GATHER_MS).unref();
+  }
+
+  /**
+   * @param start has to fail where a workflow with that id is under way or has ended, which is Temporal's default
+   * @returns whether it started
+   */
+  return async function startOnce(row: Row, start: () => Promise<unknown>): Promise<boolean> {
+    const isStarted = await start().then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+        throw error;
+      },
+    );
+    noteSoon(row);
+    return isStarted;
   };
 }
 
 export interface LostStarts<Row extends { id: string }> {
   take: (turn: Turn) => Promise<Taken>;
   load: (ids: readonly string[]) => Promise<Row[]>;
-  /** Notes the start. @returns whether the workflow started, as `startOnce` does */
+  /** Notes the start. @returns whether the workflow started */
   start: (row: Row) => Promise<boolean>;
   /** The log calls the rows by this name, such as `run`. */
   what: string;
@@ -84,8 +85,8 @@ export interface RowsToStart<Row extends { deliveryId: string }> {
   /** Notes that Temporal has them; whether it still has them is looked at much later. */
   noteStarted: (rows: readonly Row[]) => Promise<unknown>;
   recordExhausted: (row: Row) => Promise<void>;
-  /** @returns as `startOnce` does. @throws Problem runtime_unreachable */
-  start: (row: Row) => Promise<boolean>;
+  /** Fails where its workflow has started already. @throws Problem runtime_unreachable */
+  start: (row: Row) => Promise<unknown>;
   /** Says whether the workflow of a row, whose start found the id taken, has ended. */
   hasEnded: (row: Row) => Promise<boolean>;
   log: Log;
@@ -93,12 +94,8 @@ export interface RowsToStart<Row extends { deliveryId: string }> {
 
 /** Starts the workflows of recorded deliveries. */
 export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: RowsToStart<Row>) {
-  const note = createStartNotes(rows.noteStarted);
-  async function start(row: Row): Promise<boolean> {
-    const isStarted = await rows.start(row);
-    note(row);
-    return isStarted;
-  }
+  const startOnce = createStarter(rows.noteStarted);
+  const start = (row: Row): Promise<boolean> => startOnce(row, () => rows.start(row));
   return {
     /** @throws Problem runtime_unreachable */
     async startRecorded(ids: readonly string[]): Promise<void> {

@@ -17,7 +17,7 @@ import { readParts, sizeOfParts } from '../../platform/files/parts.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { createLostStarts, createStartNotes, START_AGAIN_MS, startOnce } from '../../platform/temporal/starting.ts';
+import { createLostStarts, createStarter, START_AGAIN_MS } from '../../platform/temporal/starting.ts';
 import { queueName } from '../../platform/temporal/task-queues.ts';
 import { workflowState } from '../../platform/temporal/workflow-state.ts';
 import type { OtpService } from '../otp/service.ts';
@@ -55,11 +55,11 @@ const EXPIRED = 20;
 
 export const createExportService = ({ temporal, store, files, otp, settings, log }: ExportServiceDependencies) => {
   const workflowIdOf = (ref: ExportRef): string => settings.TASK_QUEUE_PREFIX + exportWorkflowId(ref);
-  const note = createStartNotes(store.noteStarted);
+  const startOnce = createStarter(store.noteStarted);
 
   /** @returns whether its workflow started */
   async function start(ref: ExportRef, workspaceId: string): Promise<boolean> {
-    const isStarted = await startOnce(() =>
+    return startOnce(ref.exportId, () =>
       withinDeadline(temporal, () =>
         temporal.client.workflow.start<typeof exportWorkspace>(EXPORT_WORKSPACE, {
           workflowId: workflowIdOf(ref),
@@ -72,8 +72,6 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
         }),
       ),
     );
-    note(ref.exportId);
-    return isStarted;
   }
 
   const refOf = (caller: Caller, { identity_workspace_id: id, export_id: exportId }: Path): ExportRef => ({

@@ -20,7 +20,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
+import { createDeliveryStarter } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { workflowState } from '../../platform/temporal/workflow-state.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
@@ -285,35 +285,32 @@ const testOutput = (): Output => ({
 });
 
 /**
- * Starts a delivery's workflow; repeating this changes nothing.
- * @returns whether it started
+ * Starts a delivery's workflow. Fails where it has started already.
  * @throws Problem runtime_unreachable
  */
-function startDelivery(temporal: Temporal, settings: Settings, delivery: StartableOutput): Promise<boolean> {
+function startDelivery(temporal: Temporal, settings: Settings, delivery: StartableOutput): Promise<unknown> {
   const { deliveryId, redelivery, kind, projectId, workspaceId, customerId } = delivery;
-  return startOnce(() =>
-    withinDeadline(temporal, () =>
-      temporal.client.workflow.start<typeof outputDelivery>(OUTPUT_DELIVERY, {
-        workflowId: outputWorkflowId(delivery),
-        taskQueue: queueName(settings, 'orchestration'),
-        args: [
-          {
-            deliveryId,
-            redelivery,
-            kind,
-            retry: { initialMs: settings.WEBHOOK_RETRY_INITIAL },
-            timeoutMs: settings.OUTPUT_TIMEOUT,
-            split: areQueuesSplit(settings),
-          },
-        ],
-        // It starts on the worker of this process where there is one, which spares a round trip through the server.
-        requestEagerStart: true,
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        typedSearchAttributes: searchAttributes({ workspaceId, ...(projectId !== null && { projectId }) }),
-        staticSummary: kind,
-        staticDetails: projectId === null ? 'Told of a question' : `Output of project \`${projectId}\``,
-        priority: priorityOf(customerId, 'deliveries'),
-      }),
-    ),
+  return withinDeadline(temporal, () =>
+    temporal.client.workflow.start<typeof outputDelivery>(OUTPUT_DELIVERY, {
+      workflowId: outputWorkflowId(delivery),
+      taskQueue: queueName(settings, 'orchestration'),
+      args: [
+        {
+          deliveryId,
+          redelivery,
+          kind,
+          retry: { initialMs: settings.WEBHOOK_RETRY_INITIAL },
+          timeoutMs: settings.OUTPUT_TIMEOUT,
+          split: areQueuesSplit(settings),
+        },
+      ],
+      // It starts on the worker of this process where there is one, which spares a round trip through the server.
+      requestEagerStart: true,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      typedSearchAttributes: searchAttributes({ workspaceId, ...(projectId !== null && { projectId }) }),
+      staticSummary: kind,
+      staticDetails: projectId === null ? 'Told of a question' : `Output of project \`${projectId}\``,
+      priority: priorityOf(customerId, 'deliveries'),
+    }),
   );
 }

@@ -7,7 +7,7 @@ import { priorityOf } from '../../platform/core/priority.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { createStartNotes, startOnce } from '../../platform/temporal/starting.ts';
+import { createStarter } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { projectWorkflowId } from './model.ts';
 import type { Board } from './store/queries.ts';
@@ -41,11 +41,11 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
 
   const load = async (projectId: string) => found(await store.loadBoard(projectId));
 
-  const note = createStartNotes(store.noteStarted);
+  const startOnce = createStarter(store.noteStarted);
 
   /** @returns whether it started */
   async function start(board: Board, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
-    const isStarted = await startOnce(() =>
+    return startOnce(board.projectId, () =>
       temporal.client.workflow.start<typeof project>(PROJECT, {
         ...optionsOf(board),
         // A worker in this process, where there is one, gets the first task at once, which spares a round trip through
@@ -54,8 +54,6 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
         workflowIdReusePolicy,
       }),
     );
-    note(board.projectId);
-    return isStarted;
   }
 
   return {

@@ -13,7 +13,7 @@ import type { Claim } from '../../platform/http/once-only.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { isWorkflowGone, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { createLostStarts, createStartNotes, startOnce } from '../../platform/temporal/starting.ts';
+import { createLostStarts, createStarter } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { capsOfCaller } from '../cost/caps/model.ts';
 import type { RunContext, RunContextPage, RunRequest } from './contract.ts';
@@ -58,7 +58,7 @@ const ignore = (): void => {};
 export const createRunService = (deps: RunServiceDependencies) => {
   const { temporal, store, config, log, agentExists, contextReports } = deps;
 
-  const note = createStartNotes(store.noteStarted);
+  const startOnce = createStarter(store.noteStarted);
 
   /**
    * Starts the workflow of an accepted run. Repeating it, for a run that runs or has run, does nothing.
@@ -80,7 +80,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
       split: areQueuesSplit(config),
       ...from,
     };
-    const isStarted = await startOnce(() =>
+    return startOnce(id, () =>
       temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
         workflowId: runWorkflowId(id),
         taskQueue: queueName(config, 'orchestration'),
@@ -94,8 +94,6 @@ export const createRunService = (deps: RunServiceDependencies) => {
         priority: priorityOf(customerId),
       }),
     );
-    note(id);
-    return isStarted;
   }
 
   /** Accepts a run, then starts it. One that cannot be started is withdrawn, so that a 502 has changed nothing. */

@@ -17,7 +17,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
+import { createDeliveryStarter } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { workflowState } from '../../platform/temporal/workflow-state.ts';
 import type { DeliveryQuery, NewWebhook } from './contract.ts';
@@ -216,38 +216,35 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
 };
 
 /**
- * Starts a delivery's workflow; repeating this changes nothing.
- * @returns whether it started
+ * Starts a delivery's workflow. Fails where it has started already.
  * @throws Problem runtime_unreachable
  */
 function startDelivery(
   temporal: Temporal,
   settings: DeliverySettings,
   { deliveryId, redelivery, eventType, workspaceId, customerId }: StartableDelivery,
-): Promise<boolean> {
-  return startOnce(() =>
-    withinDeadline(temporal, () =>
-      temporal.client.workflow.start<typeof webhookDelivery>(WEBHOOK_DELIVERY, {
-        workflowId: deliveryWorkflowId(deliveryId, redelivery),
-        taskQueue: queueName(settings, 'orchestration'),
-        args: [
-          {
-            deliveryId,
-            redelivery,
-            eventType,
-            retry: { initialMs: settings.WEBHOOK_RETRY_INITIAL },
-            timeoutMs: settings.WEBHOOK_TIMEOUT,
-            split: areQueuesSplit(settings),
-          },
-        ],
-        // It starts on the worker of this process where there is one, which spares a round trip through the server.
-        requestEagerStart: true,
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        typedSearchAttributes: searchAttributes({ workspaceId }),
-        staticSummary: eventType,
-        staticDetails: `Delivery \`${deliveryId}\`${redelivery > 0 ? `, redelivery ${redelivery}` : ''}`,
-        priority: priorityOf(customerId, 'deliveries'),
-      }),
-    ),
+): Promise<unknown> {
+  return withinDeadline(temporal, () =>
+    temporal.client.workflow.start<typeof webhookDelivery>(WEBHOOK_DELIVERY, {
+      workflowId: deliveryWorkflowId(deliveryId, redelivery),
+      taskQueue: queueName(settings, 'orchestration'),
+      args: [
+        {
+          deliveryId,
+          redelivery,
+          eventType,
+          retry: { initialMs: settings.WEBHOOK_RETRY_INITIAL },
+          timeoutMs: settings.WEBHOOK_TIMEOUT,
+          split: areQueuesSplit(settings),
+        },
+      ],
+      // It starts on the worker of this process where there is one, which spares a round trip through the server.
+      requestEagerStart: true,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      typedSearchAttributes: searchAttributes({ workspaceId }),
+      staticSummary: eventType,
+      staticDetails: `Delivery \`${deliveryId}\`${redelivery > 0 ? `, redelivery ${redelivery}` : ''}`,
+      priority: priorityOf(customerId, 'deliveries'),
+    }),
   );
 }

@@ -20,7 +20,7 @@ import type { Temporal } from '../../platform/temporal/client.ts';
 import { namedIfUnreachable, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createRounds } from '../../platform/temporal/rounds.ts';
-import { createLostStarts, createStartNotes, START_AGAIN_MS, startOnce } from '../../platform/temporal/starting.ts';
+import { createLostStarts, createStarter, START_AGAIN_MS } from '../../platform/temporal/starting.ts';
 import { queueName } from '../../platform/temporal/task-queues.ts';
 import { setWorkspaceState, WorkspaceState, type NewWorkspace, type WorkspaceReply } from './contract.ts';
 import { destroyWorkflowId, isHosted, masked, provisionWorkflowId, type WorkspaceRef } from './model.ts';
@@ -89,14 +89,14 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
     priority: priorityOf(customerId),
   });
 
-  const note = createStartNotes(store.noteStarted);
+  const startOnce = createStarter(store.noteStarted);
 
   /**
    * Starts the provisioning of what was accepted. Repeating it does nothing.
    * @returns whether it started
    */
   async function startProvisioning(row: WorkspaceRow): Promise<boolean> {
-    const isStarted = await startOnce(() =>
+    return startOnce(row, () =>
       withinDeadline(temporal, () =>
         workflow.start<typeof provisionWorkspace>(PROVISION_WORKSPACE, {
           ...startOptions(row, { customerId: row.customerId, generation: row.generation }),
@@ -105,8 +105,6 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
         }),
       ),
     );
-    note(row);
-    return isStarted;
   }
 
   const startOrLeave = (row: WorkspaceRow): Promise<unknown> =>
