@@ -24,12 +24,21 @@ export interface Work {
   close(): Promise<void>;
 }
 
-/** @throws ConfigError with one line for each bad setting */
-export async function openRuntime(env: Record<string, string | undefined>): Promise<Runtime> {
+type Opened = Pick<Runtime, 'config' | 'log'>;
+
+/**
+ * @param before is awaited before Temporal is: while that is away, nothing would be told of a database that cannot do
+ * @throws ConfigError with one line for each bad setting
+ */
+export async function openRuntime(
+  env: Record<string, string | undefined>,
+  before: (opened: Opened) => Promise<void> = async () => {},
+): Promise<Runtime> {
   tuneHeap();
   const config = readSettings(env);
   const log = createLog({ level: config.LOG_LEVEL });
   for (const line of misspeltSettings()) log.warn(line);
+  await before({ config, log });
   const tracing = await openTracing(env, log);
   const db = createDatabase({
     url: config.DATABASE_URL,
@@ -76,12 +85,12 @@ export async function runUntilSignalled(open: (runtime: Runtime) => Promise<Work
   // From the first moment on: by default the signal ends a process, also one that is just starting.
   let reload = () => void (isReloadDue = true);
   process.on('SIGHUP', () => reload());
-  const runtime = await openRuntime(process.env).catch((error: unknown) => {
+  const withDatabase = ({ config, log }: Opened) => requireDatabase(config, { log });
+  const runtime = await openRuntime(process.env, withDatabase).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   });
-  const opening = requireDatabase(runtime.config, runtime).then(() => open(runtime));
-  const work = await opening.catch((error: unknown) => {
+  const work = await open(runtime).catch((error: unknown) => {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(1);

@@ -91,8 +91,8 @@ const SETTINGS: [what: string, env: () => Record<string, string>, told: RegExp][
     /^EMBEDDING_MODEL: is other, but .*\n$/,
   ],
   [
-    'no database',
-    () => ({ DATABASE_URL: database.url.replace(/\/[^/]*$/, '/nosuch') }),
+    'no database, and no Temporal either',
+    () => ({ DATABASE_URL: database.url.replace(/\/[^/]*$/, '/nosuch'), TEMPORAL_ADDRESS: '127.0.0.1:1' }),
     /^DATABASE_URL: there is no database nosuch; .*\n$/,
   ],
 ];

@@ -58,9 +58,10 @@ export async function openStream(url: string, headers: Record<string, string>): 
     }
   };
   let isOver = false;
+  let why = 'by the server';
   const ended = read()
-    .catch(() => {})
-    .finally(() => {
+    .catch((error: unknown) => (why = String(error)))
+    .then(() => {
       isOver = true;
       more.emit('events');
     });
@@ -74,7 +75,10 @@ export async function openStream(url: string, headers: Record<string, string>): 
         const found = events.slice(from).find(isIt);
         if (found) return found;
         from = events.length;
-        if (isOver) throw new Error(`the stream ended before; it had ${JSON.stringify(events)}`);
+        if (isOver) {
+          const last = JSON.stringify(events.slice(-3));
+          throw new Error(`the stream ended before, ${why}, after ${events.length} events; the last: ${last}`);
+        }
         await once(more, 'events');
       }
     },
