@@ -54,7 +54,9 @@ beforeAll(async () => {
     status: path.includes('refuse') ? 422 : 200,
     body: text ?? '',
   }));
-  service = await startTestService({ env: { WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort } });
+  service = await startTestService({
+    env: { LIVE_STREAM_LIFE: '1h', WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort },
+  });
   tenant = await newTenant(service, 'acc_pages');
   belongings = await makeBelongings(service, tenant, receiver, 'pages');
   const page = await openForm(service, tenant);
