@@ -1,10 +1,14 @@
 /** What the Temporal Web UI says of a workflow ("User Metadata"): at each of its waits, and after its end. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { present } from '../../src/platform/core/present.ts';
+import { lockProject, pauseLocked } from '../../src/resources/projects/store/record.ts';
 import { phaseWorkflowId, projectWorkflowId } from '../../src/resources/projects/model.ts';
+import { PROJECT, type ProjectInput } from '../../workflows/project/messages.ts';
+import type { project } from '../../workflows/project/workflow.ts';
 import type { PhaseSpec, StepSpec } from '../../src/resources/templates/model.ts';
-import { answer, untilWait } from '../resources/inbox/waits.ts';
+import { answer, openWaits, untilWait } from '../resources/inbox/waits.ts';
 import { PLACES } from './long-waits/waits.ts';
+import { untilMetadataAgrees } from './project-waits.ts';
 import {
   actionStep,
   agentStep,
@@ -12,10 +16,8 @@ import {
   gateStep,
   makeTemplate,
   phaseSpec,
-  projectOf,
   startProject,
   stepOf,
-  tasksOf,
   untilProject,
   untilStep,
 } from '../support/fixtures/projects.ts';
@@ -60,49 +62,8 @@ const untilTold = (workflowId: string, ...texts: (string | RegExp)[]) =>
   });
 const literal = (text: string) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
 
-/** The cells of the rows below the head of a table. */
-const tableIn = (details: string): string[][] =>
-  details
-    .split('\n')
-    .filter((line) => line.startsWith('| '))
-    .map((line) =>
-      line
-        .split('|')
-        .map((cell) => cell.trim())
-        .slice(1, -1),
-    )
-    .filter(([cell]) => !/^-+$/.test(present(cell)));
-
-const seconds = (time: string) => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
-
-/** A project, its phases, steps and open gates: by the Web UI, once it says what the record says. */
-async function untilAgreed(id: string, phases: string[], start = 1): Promise<string> {
-  return eventually(async () => {
-    const board = await detailsOf(projectWorkflowId(id));
-    const [head, ...rows] = tableIn(board);
-    const tasks = await tasksOf(acme, id);
-    expect(present(head)[0]).toBe(`**${(await projectOf(acme, id)).status}**`);
-    expect(rows.map(([name, status]) => [name?.slice(2), status])).toEqual(
-      tasks.map(({ phase_slug, status }) => [phase_slug, status]),
-    );
-    let all = board;
-    for (const phase of phases) {
-      const details = await detailsOf(phaseWorkflowId(id, phase, start));
-      all += details;
-      const task = present(tasks.find(({ phase_slug }) => phase_slug === phase));
-      const { body } = await acme.cp('GET', `/v1/projects/${id}/tasks/${task.id}/subtasks`);
-      const steps: { step_slug: string; kind: string; status: string; started_at: string }[] = body.data;
-      expect(tableIn(details).slice(1)).toEqual(steps.map(({ step_slug, kind, status }) => [step_slug, kind, status]));
-      const open = steps.filter(({ kind, status }) => kind === 'gate' && status === 'blocked');
-      const waits = [...details.matchAll(/^- `(\w+)` waits: gate .*, since ([\d-]+ [\d:]+) UTC$/gm)];
-      expect(waits.map(([, gate, since]) => [gate, since])).toEqual(
-        open.map(({ step_slug, started_at }) => [step_slug, seconds(started_at)]),
-      );
-      for (const { step_slug } of open) expect(board).toContain(`\`${phase}\` waits for gate \`${step_slug}\``);
-    }
-    return all;
-  });
-}
+const untilAgreed = (id: string, phases: string[], start = 1) =>
+  untilMetadataAgrees(acme, id, { phases, start, detailsOf });
 
 let made = 0;
 async function begin(steps: StepSpec[], more: Record<string, unknown> = {}): Promise<string> {
@@ -177,6 +138,118 @@ test('a pause, and a budget that is used up', async () => {
   await untilProject(acme, poor, 'paused');
   await untilTold(phaseWorkflowId(poor, 'text', 1), '`write` waits: the project is paused (budget_breached)');
   expect(await detailsOf(phaseWorkflowId(poor, 'text', 1))).toContain(`\`aos inbox --project ${poor}\``);
+  const told = await untilAgreed(poor, ['text']);
+  expect(told).toContain('- the project is paused (budget_breached)');
+  await acme.cp('PATCH', `/v1/projects/${poor}`, { cost_budget_usd: null });
+  await command(acme, poor, 'resume');
+  await untilProject(acme, poor, 'completed');
+  await untilAgreed(poor, ['text']);
+});
+
+// Guards against: `active` in the metadata of a project that a budget stopped inside one of several phases.
+test('phases beside each other and a budget, and a project that goes on or ends', async () => {
+  const name = `scene-${++made}`;
+  const slow = agentStep('write', { instructions: '[[sleep:1500]]' });
+  const phases = [phaseSpec('text', [gateStep('gate')]), phaseSpec('left', [slow, agentStep('then')])];
+  await makeTemplate(acme, name, [
+    ...phases,
+    phaseSpec('right', [agentStep('begin')], { cost_budget_usd: '0.00000001' }),
+  ]);
+  const [first, second] = [await startProject(acme, name), await startProject(acme, name)];
+  for (const id of [first, second]) {
+    await untilProject(acme, id, 'paused');
+    await untilStep(acme, id, 'left', 'write', 'succeeded');
+    await atGate(id);
+    expect(await untilAgreed(id, ['text', 'left', 'right'])).toContain('`left` waits for the project to go on');
+  }
+  // This one step runs, and the phase waits again.
+  expect((await command(acme, first, 'run-step')).status).toBe(200);
+  await untilStep(acme, first, 'left', 'then', 'succeeded');
+  await untilAgreed(first, ['text', 'right']);
+  await command(acme, second, 'abandon');
+  for (const phase of ['left', 'right']) await untilTold(phaseWorkflowId(second, phase, 1), /^Over: /);
+  await untilAgreed(second, []);
+  expect(await detailsOf(projectWorkflowId(second))).not.toContain('waits');
+});
+
+test('a project that continues as new while phases wait', async () => {
+  const name = `scene-${++made}`;
+  const poor = phaseSpec('poor', [agentStep('begin')], { cost_budget_usd: '0.00000001' });
+  await makeTemplate(acme, name, [phaseSpec('text', [gateStep('gate')]), poor]);
+  const id = await startProject(acme, name);
+  const workflowId = projectWorkflowId(id);
+  const { taskQueue } = await client().getHandle(workflowId).describe();
+  await client().getHandle(workflowId).terminate('to be started with another input');
+  const board = present(await service.services.stores.projects.loadBoard(id));
+  const input: ProjectInput = { ...board, limits: { maxTurns: 50, maxTokens: 1_000_000 }, split: false };
+  const args: [ProjectInput] = [{ ...input, continueAfterEvents: 60 }];
+  const { firstExecutionRunId } = await client().start<typeof project>(PROJECT, { workflowId, taskQueue, args });
+  await atGate(id);
+  await untilTold(workflowId, '(budget_breached)', '`poor` waits for the project to go on');
+  // Its phases tell nothing again.
+  await eventually(async () => {
+    if ((await client().getHandle(workflowId).describe()).runId !== firstExecutionRunId) return;
+    await command(acme, id, 'pause');
+    throw new Error('it has not continued as new');
+  });
+  const { iteration } = present((await service.services.stores.projects.loadBoard(id))?.phases[0]);
+  expect(await untilAgreed(id, ['text', 'poor'], iteration)).toContain('the project is paused (requested)');
+  await command(acme, id, 'abandon');
+});
+
+test('a pause of which a project was not told, and a phase that could not open', async () => {
+  const name = `scene-${++made}`;
+  const after = phaseSpec('after', [agentStep('write')], { depends_on: ['text'] });
+  await makeTemplate(acme, name, [phaseSpec('text', [gateStep('gate')]), after]);
+  const id = await startProject(acme, name);
+  const { id: gate } = await atGate(id);
+  await untilAgreed(id, ['text']);
+  await service.runtime.db.transaction(async () => {
+    const project = await lockProject(service.runtime.db, id);
+    await pauseLocked(service.runtime.db, project, 'budget_breached');
+  });
+  await command(acme, id, `subtasks/${gate}/resolve-gate`, { decision: 'approved' });
+  await untilTold(projectWorkflowId(id), '- `after` waits for the project to go on\n', '| · after | pending |');
+  await untilAgreed(id, ['text']);
+  await command(acme, id, 'pause');
+  await untilTold(projectWorkflowId(id), 'the project is paused (requested)');
+  await untilAgreed(id, ['text']);
+  await command(acme, id, 'resume');
+  await untilProject(acme, id, 'completed');
+  await untilAgreed(id, ['text', 'after']);
+});
+
+test('runs of steps that ask a person, beside a step that paused the project', async () => {
+  const post = tool('http_request', { method: 'POST', url: `http://${receiver.hostAndPort}/lost`, body: '{}' });
+  const ask = tool('ask_human', { question: 'Which?' });
+  const step = (slug: string, assignee: string, instructions: string, more = {}) =>
+    agentStep(slug, { assignee, instructions, depends_on: [], max_attempts: 1, ...more });
+  const id = await begin([
+    step('post', 'careful', post, { tools: ['http_request'] }),
+    step('ask', 'asker', ask, { tools: ['ask_human'], timeout_s: 6 }),
+    step('leave', 'assistant', tool('spawn_run', { agent: 'asker', prompt: ask, wait: true }), {
+      tools: ['spawn_run'],
+    }),
+  ]);
+  const untilOpen = (kinds: string[]) =>
+    eventually(async () => {
+      const waits = await openWaits(acme, { project_id: id });
+      expect(waits.map(({ kind }) => kind).toSorted()).toEqual(kinds);
+      await untilAgreed(id, ['text']);
+      return waits;
+    });
+  await untilOpen(['paused', 'question', 'question']);
+  await untilStep(acme, id, 'text', 'ask', 'failed');
+  const waits = await untilOpen(['paused', 'question']);
+  const { run_id } = present(waits.find(({ kind }) => kind === 'question'));
+  expect((await acme.cp('POST', `/v1/runs/${run_id}/cancel`)).status).toBe(200);
+  await untilOpen(['paused']);
+});
+
+test('a gate whose time is over, and that stays open', async () => {
+  const id = await begin([gateStep('gate', 'human', { due_in_s: 1, on_timeout: 'pause' })]);
+  await untilProject(acme, id, 'paused');
+  expect(await untilAgreed(id, ['text'])).toContain('the project is paused (gate_expired)');
 });
 
 test('a step at work, its time limit, and a provider that limits the rate', async () => {

@@ -34,9 +34,11 @@ export function createPhaseDetails({ projectId, slug: phaseSlug }: PhaseInput, r
     show,
     goOn,
 
-    paused(key: string, { slug }: Pick<StepRef, 'slug'>, reason: string | undefined): void {
+    /** @returns what the project's board says of it */
+    paused(key: string, { slug }: Pick<StepRef, 'slug'>, reason: string | undefined): string {
       const answers = [`\`aos project resume ${projectId}\``, `\`aos inbox --project ${projectId}\``];
       waitFor(key, { what: `\`${slug}\` waits: the project is paused${reason ? ` (${reason})` : ''}`, answers });
+      return `the project to go on${key === phaseSlug ? '' : `: \`${slug}\` is next`}`;
     },
 
     /** @returns what the project's board says of the gate */

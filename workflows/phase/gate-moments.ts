@@ -12,6 +12,7 @@ interface OpenGate {
   records: ReturnType<typeof recordsInTurn>;
   /** It was answered, or called back. */
   isOver: () => boolean;
+  tellPaused: () => void;
 }
 
 /**
@@ -20,7 +21,7 @@ interface OpenGate {
  */
 export async function passMoments(
   moments: readonly GateMoment[],
-  { projectId, subtaskId, name, records, isOver }: OpenGate,
+  { projectId, subtaskId, name, records, isOver, tellPaused }: OpenGate,
 ): Promise<GateDecision | undefined> {
   let passedMs = 0;
   for (const { what, nth, inMs } of moments) {
@@ -29,6 +30,8 @@ export async function passMoments(
     passedMs = Math.max(passedMs, inMs);
     const { resolved } = await records.passGateMoment({ projectId, subtaskId, commandId: uuid4(), what, nth });
     if (resolved) return resolved.gate;
+    // A deadline may have paused the project, and the gate stays open.
+    if (what === 'timeout') tellPaused();
   }
   return undefined;
 }
@@ -39,7 +42,7 @@ export async function passMoments(
  * @returns false where somebody was faster
  */
 export async function answerForTime(
-  { projectId, subtaskId, gateKind, records }: Omit<OpenGate, 'name' | 'isOver'> & { gateKind: string },
+  { projectId, subtaskId, gateKind, records }: Omit<OpenGate, 'name' | 'isOver' | 'tellPaused'> & { gateKind: string },
   answers: Map<string, GateDecision>,
 ): Promise<boolean> {
   const answer = {

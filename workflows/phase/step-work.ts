@@ -41,8 +41,9 @@ export async function runAgent(
   { slug: stepSlug }: StepRef,
   { runId, agent, timeoutMs }: Begun<'agent'>,
 ): Promise<AttemptFault | undefined> {
-  const { customerId, workspaceId, limits, split } = input;
-  const args: [AgentRunInput] = [{ runId, customerId, workspaceId, agent, limits, split }];
+  const { customerId, workspaceId, limits, split, projectId, slug, iteration } = input;
+  const holds = { projectId, slug, iteration, step: stepSlug };
+  const args: [AgentRunInput] = [{ runId, customerId, workspaceId, agent, limits, split, holds }];
   const scope = new CancellationScope();
   try {
     await within(scope, { timeoutMs, summary: `time limit of ${stepSlug}` }, () =>

@@ -1,10 +1,13 @@
 /** What a phase tells its project, which does without what does not arrive except the end. */
-import { ApplicationFailure, getExternalWorkflowHandle } from '@temporalio/workflow';
+import { ApplicationFailure, getExternalWorkflowHandle, patched } from '@temporalio/workflow';
 import { projectWorkflowId } from '../../src/resources/projects/model.ts';
-import { phaseStatusSignal, stepEndedSignal } from '../project/messages.ts';
+import { phaseHeldSignal, phaseStatusSignal, stepEndedSignal, type PhaseHeld } from '../project/messages.ts';
+import { whileHeld } from '../shared/held.ts';
 import { phaseEndedSignal, type PhaseInput, type PhaseResult } from './messages.ts';
 
-export function createTelling({ projectId, slug, iteration, answersKnown }: PhaseInput) {
+export function createTelling(input: PhaseInput) {
+  const { projectId, slug, iteration, answersKnown } = input;
+  const tellsWhatHoldsIt = (): boolean => patched('tells-what-holds-it');
   const project = () => getExternalWorkflowHandle(projectWorkflowId(projectId));
   return {
     /** Tells the project's board what a gate waits for; null: for nothing any more. */
@@ -14,6 +17,19 @@ export function createTelling({ projectId, slug, iteration, answersKnown }: Phas
         .signal(phaseStatusSignal, answersKnown ? { ...told, gate } : told)
         .catch(() => {});
     },
+    /** Waits for the project to go on. */
+    whilePaused: (told: Pick<PhaseHeld, 'key'> & { waitsFor: string }, wait: () => Promise<void>): Promise<void> =>
+      whileHeld(tellsWhatHoldsIt() ? input : undefined, { ...told, isPaused: true }, wait),
+
+    /** Tells the project that its record may have paused it, as a phase that goes on beside that says by nothing else. */
+    tellPaused(): void {
+      if (!tellsWhatHoldsIt()) return;
+      const told = { slug, iteration, key: '', waitsFor: null, isPaused: true };
+      void project()
+        .signal(phaseHeldSignal, told)
+        .catch(() => {});
+    },
+
     tellStepEnded: (subtaskId: string): Promise<void> =>
       project()
         .signal(stepEndedSignal, { subtaskId })

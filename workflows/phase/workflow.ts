@@ -82,7 +82,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   setHandler(discardSignal, () => void (over ??= 'superseded'));
   setHandler(detachSignal, () => void (isDetached = true));
 
-  const { tell, tellStepEnded, tellEnd } = createTelling(input);
+  const { tell, tellStepEnded, tellPaused, tellEnd, whilePaused } = createTelling(input);
 
   /**
    * Asks again each time the project goes on, for as long as the answer is that it is paused.
@@ -97,8 +97,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       const before = resumes;
       const answer = await ask();
       if (answer.kind !== 'paused') return answer as Exclude<Answer, { kind: 'paused' }>;
-      details.paused(who.key, who, answer.reason);
-      await condition(() => resumes > before || isGranted() || graph.hasFailed());
+      const told = { key: who.key, waitsFor: details.paused(who.key, who, answer.reason) };
+      await whilePaused(told, () => condition(() => resumes > before || isGranted() || graph.hasFailed()));
       details.goOn(who.key);
       if (graph.hasFailed()) return undefined;
     }
@@ -130,6 +130,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         graph.inFlight.delete(step.subtaskId);
         details.goOn(step.subtaskId);
         endings++;
+        if (graph.hasFailed() && graph.inFlight.size > 0) tellPaused();
       });
   }
 
@@ -240,7 +241,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     atGate.add(subtaskId);
     await tell(subtaskId, details.atGate(step, begun));
     const isOver = () => answers.has(subtaskId) || recalled.has(subtaskId) || recorded.has(subtaskId);
-    const gate = { projectId, subtaskId, name: step.slug, records, isOver };
+    const gate = { projectId, subtaskId, name: step.slug, records, isOver, tellPaused };
     // Asked of the history too: workers of an earlier release wait for the answer alone, whatever they are told.
     const decided = moments && patched('gate-moments') ? await passMoments(moments, gate) : undefined;
     if (decided) answers.set(subtaskId, decided);

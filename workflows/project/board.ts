@@ -11,7 +11,7 @@ import {
   type TaskStatus,
 } from '../../src/resources/projects/model.ts';
 import type { PhaseResult } from '../phase/messages.ts';
-import type { PhaseInFlight, PhaseStatus } from './messages.ts';
+import type { PhaseHeld, PhaseInFlight, PhaseStatus } from './messages.ts';
 
 const MARKS: Record<TaskStatus, string> = {
   pending: '·',
@@ -37,6 +37,10 @@ export function createBoard(
   /** What phases wait for, by phase and by gate. */
   const waits = new Map(
     started.flatMap(({ slug, waits }) => (waits ? [[slug, new Map(Object.entries(waits))] as const] : [])),
+  );
+  /** What holds phases beside their gates, by phase and by key. */
+  const holds = new Map(
+    started.flatMap(({ slug, holds }) => (holds ? [[slug, new Map(Object.entries(holds))] as const] : [])),
   );
   /** These gates were answered before the word of their phase that they had opened arrived here; with that phase. */
   const answeredEarly = new Map(
@@ -69,6 +73,7 @@ export function createBoard(
         iteration,
         ...answeredIn(slug),
         ...(waits.has(slug) && { waits: Object.fromEntries(present(waits.get(slug))) }),
+        ...(holds.has(slug) && { holds: Object.fromEntries(present(holds.get(slug))) }),
         ...(overtaken.has(slug) && { overtaken: present(overtaken.get(slug)) }),
       })),
     find: (slug: string): BoardPhase | undefined => bySlug.get(slug),
@@ -101,6 +106,7 @@ export function createBoard(
       if (inFlight.get(slug) !== iteration) return false;
       inFlight.delete(slug);
       waits.delete(slug);
+      holds.delete(slug);
       for (const [gate, of] of answeredEarly) if (of === slug) answeredEarly.delete(gate);
       const phase = present(bySlug.get(slug));
       if (status === 'not_yet') phase.status = 'pending';
@@ -157,6 +163,18 @@ export function createBoard(
       present(bySlug.get(slug)).status = 'blocked';
     },
 
+    /** Notes what holds a phase beside its gates. */
+    hold({ slug, iteration, key, waitsFor }: PhaseHeld): void {
+      if (inFlight.get(slug) !== iteration) return;
+      // The record opens a phase when it may begin.
+      if (key === slug) present(bySlug.get(slug)).status = waitsFor === null ? 'running' : 'pending';
+      const held = holds.get(slug) ?? new Map<string, string>();
+      if (waitsFor === null) held.delete(key);
+      else held.set(key, waitsFor);
+      if (held.size > 0) holds.set(slug, held);
+      else holds.delete(slug);
+    },
+
     /** Notes that the project itself has answered a gate. */
     answer(slug: string, gate: string): void {
       if (inFlight.has(slug) && !leave(slug, gate)) answeredEarly.set(gate, slug);
@@ -168,10 +186,14 @@ export function createBoard(
      */
     render({ status, costUsd }: { status: ProjectStatus; costUsd: string }): string {
       // What a command has changed since, such as an abandonment, nobody waits for.
-      const open = [...waits].filter(([slug]) => !overtaken.has(slug));
-      const waiting = open.flatMap(([slug, gates]) =>
-        [...gates.values()].map((what) => `- \`${slug}\` waits for ${what}`),
+      const open = [...waits, ...holds].filter(([slug]) => !overtaken.has(slug));
+      const waiting = open.flatMap(([slug, reasons]) =>
+        [...reasons.values()].map((what) => `- \`${slug}\` waits for ${what}`),
       );
+      const atWork = [...inFlight].flatMap(([slug, iteration]) =>
+        waits.has(slug) || holds.has(slug) || overtaken.has(slug) ? [] : [`\`${slug}/${iteration}\``],
+      );
+      if (atWork.length > 0) waiting.push(`- at work, as their own details say: ${atWork.join(', ')}`);
       return [
         `| **${status}** | $${Number(costUsd).toFixed(4)} | start |`,
         '| --- | --- | --- |',

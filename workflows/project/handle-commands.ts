@@ -31,7 +31,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
     ({ actor }) =>
       command(async (commandId) => {
         const answer = await records.pauseProject({ projectId, actor, commandId });
-        state.status = 'paused';
+        state.become('paused', 'requested');
         return answer;
       }),
     { validator: unlessEnded() },
@@ -46,7 +46,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         const raise = raiseByUsd && { raiseByUsd, ...(mayRaiseCaps && { mayRaiseCaps }) };
         const asked = { ...(seen && { seen }), ...(retryFailed && { retryFailed }), ...(raise && raise) };
         const { summary, changes, retried = [] } = await records.resumeProject({ ...command, ...asked });
-        state.status = 'active';
+        state.become('active');
         apply(changes);
         // Commands recorded by earlier releases name none.
         for (const { phaseSlug, subtaskId } of retried) {
@@ -64,10 +64,10 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
       command(async (commandId) => {
         const abandon = { projectId, actor, commandId, ...(seen && { seen }) };
         const { changes, waiters } = await records.abandonProject(abandon);
-        state.status = 'abandoned';
+        state.become('abandoned');
         apply(changes);
         await meanwhile(Promise.all([phases.endAll(), answerWaiters(projectId, waiters, 'rejected')]));
-        return { status: state.status };
+        return { status: 'abandoned' as const };
       }),
     { validator: unlessEnded() },
   );

@@ -18,8 +18,8 @@ export function handleGates(state: ProjectState): void {
   const { projectId } = state.input;
 
   async function passOn({ gate, phaseSlug, reactivated }: ResolvedGate): Promise<void> {
-    if (gate.effect === 'fail') state.status = 'paused';
-    if (reactivated) state.status = 'active';
+    if (gate.effect === 'fail') state.become('paused', 'gate_rejected');
+    if (reactivated) state.become('active');
     board.answer(phaseSlug, gate.subtaskId);
     await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(gateResolvedSignal, gate)));
     if (reactivated) await meanwhile(tellActive());
@@ -58,7 +58,7 @@ export function handleGates(state: ProjectState): void {
         const { resolved, discarded } = await records.resolveEditPlan(plan);
         if (!discarded) return passOn(present(resolved));
         const { change, reactivated } = discarded;
-        if (reactivated) state.status = 'active';
+        if (reactivated) state.become('active');
         apply([change]);
         await meanwhile(tellPhase(change.slug, (phase) => phase.signal(discardSignal)));
         if (reactivated) await meanwhile(tellActive());

@@ -8,6 +8,7 @@ import type {
   BoardPhase,
   Cascade,
   Decision,
+  Pause,
   PlanDecision,
   ProjectStatus,
   Seen,
@@ -25,6 +26,8 @@ export interface PhaseInFlight {
   iteration: number;
   /** What the phase waits for, by gate. */
   waits?: Record<string, string>;
+  /** What holds the phase beside its gates, by key. */
+  holds?: Record<string, string>;
   /** The status that a command gave the phase, which holds whatever the phase reports at its end. */
   overtaken?: TaskStatus;
   /** These gates were answered before the phase told that they had opened. */
@@ -43,6 +46,8 @@ export interface ProjectInput {
   /** The phases in pipeline order, as the record had them at the time of the start. */
   phases: BoardPhase[];
   status: ProjectStatus;
+  /** Set where it is paused. */
+  pause?: Pause;
   /** Set where the workflow continued as new. */
   inFlight?: PhaseInFlight[];
   costUsd?: string;
@@ -171,6 +176,23 @@ export interface PhaseStatus {
 }
 /** A phase began to wait for something outside, or ceased to, where that was not the project's own doing. */
 export const phaseStatusSignal = defineSignal<[PhaseStatus]>('phaseStatus');
+
+/** The start of a phase in which something waits. */
+export interface HeldPhase {
+  projectId: string;
+  slug: string;
+  iteration: number;
+}
+export interface PhaseHeld extends Omit<HeldPhase, 'projectId'> {
+  /** Names the wait within the phase: of a pause the subtask, or the phase itself where it has not opened. */
+  key: string;
+  /** Markdown; null says that this wait is over. */
+  waitsFor: string | null;
+  /** The project is paused by its record, of which its workflow may not know yet. */
+  isPaused?: boolean;
+}
+/** Something in a phase began to wait beside its gates, or ceased to, to whoever looks at the project. */
+export const phaseHeldSignal = defineSignal<[PhaseHeld]>('phaseHeld');
 
 /** The workflow of a phase is gone and will not report: its record says what becomes of it. */
 export const phaseLostSignal = defineSignal<[{ slug: string; taskId: string; iteration: number }]>('phaseLost');

@@ -15,7 +15,7 @@ import { phaseWorkflowId, type BoardPhase } from '../../src/resources/projects/m
 import { phaseEndedSignal, type PhaseInput, type PhaseResult } from '../phase/messages.ts';
 import { phase } from '../phase/workflow.ts';
 import { createBrake } from '../shared/brake.ts';
-import { phaseLostSignal, phaseStatusSignal, recheckSignal } from './messages.ts';
+import { phaseHeldSignal, phaseLostSignal, phaseStatusSignal, recheckSignal } from './messages.ts';
 import type { ProjectState } from './state.ts';
 
 type PhaseStart = Pick<BoardPhase, 'slug' | 'taskId'> & { iteration: number };
@@ -93,9 +93,9 @@ export function createPhases(state: ProjectState) {
     await handleOf(slug, iteration)
       .cancel()
       .catch(() => {});
-    const { changes, projectStatus } = await records.recoverPhase({ projectId, taskId, iteration });
+    const { changes, projectStatus, pause } = await records.recoverPhase({ projectId, taskId, iteration });
     board.end({ slug, iteration, status: changes.find((change) => change.slug === slug)?.status ?? 'superseded' });
-    if (state.status === 'active') state.status = projectStatus;
+    if (state.status === 'active') Object.assign(state, { status: projectStatus, pause });
     apply(changes);
   }
 
@@ -136,6 +136,13 @@ export function createPhases(state: ProjectState) {
     listen(): void {
       setHandler(phaseStatusSignal, (told) => {
         board.note(told);
+        wake();
+      });
+      setHandler(phaseHeldSignal, async (told) => {
+        board.hold(told);
+        wake();
+        if (!told.isPaused || state.status !== 'active') return;
+        await state.believe(records.pauseIdle({ projectId }));
         wake();
       });
       setHandler(phaseEndedSignal, ended);

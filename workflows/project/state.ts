@@ -5,7 +5,7 @@
 import { ActivityFailure, ApplicationFailure, currentUpdateInfo } from '@temporalio/workflow';
 import { present } from '../../src/platform/core/present.ts';
 import type { ProblemCode } from '../../src/platform/core/problem.ts';
-import type { PhaseChange, ProjectStatus } from '../../src/resources/projects/model.ts';
+import type { Pause, PhaseChange, ProjectStatus } from '../../src/resources/projects/model.ts';
 import { resumedSignal } from '../phase/messages.ts';
 import { recordsInTurn } from '../shared/activities.ts';
 import { createDetails } from '../shared/details.ts';
@@ -25,7 +25,8 @@ export function createState(input: ProjectInput) {
   });
   const records = recordsInTurn();
   const details = createDetails(() => board.render(state));
-  const pausedAnswers = [`\`aos project resume ${input.projectId}\``, `\`aos inbox --project ${input.projectId}\``];
+  const resume = `\`aos project resume ${input.projectId}\``;
+  const inbox = `\`aos inbox --project ${input.projectId}\``;
 
   const state = {
     input,
@@ -33,6 +34,8 @@ export function createState(input: ProjectInput) {
     board,
     ...telling,
     status: input.status as ProjectStatus,
+    /** Why it is paused, as far as that is known here. */
+    pause: input.pause as Pause | undefined,
     costUsd: input.costUsd ?? '0',
     /** So many commands were sent to this run of the workflow. */
     updates: 0,
@@ -47,10 +50,22 @@ export function createState(input: ProjectInput) {
 
     /** Tells an operator how the project stands. */
     show(): void {
-      if (state.status === 'paused')
-        details.waitFor('paused', { what: 'the project is paused', answers: pausedAnswers });
-      else details.goOn('paused');
+      const { status, pause } = state;
+      if (status === 'paused') {
+        details.waitFor('paused', {
+          what: `the project is paused${pause ? ` (${pause.reason})` : ''}`,
+          since: pause?.since,
+          // The inbox has what waits for a person, and not what a person stopped.
+          answers: pause?.reason === 'requested' ? [resume] : [resume, inbox],
+        });
+      } else details.goOn('paused');
       details.show();
+    },
+
+    /** @param reason as far as it is known before the record is read */
+    become(status: ProjectStatus, reason?: Pause['reason']): void {
+      state.status = status;
+      if (state.pause?.reason !== reason) state.pause = reason && { reason, since: new Date().toISOString() };
     },
 
     /** Makes the main loop look at what there is. */
@@ -70,7 +85,7 @@ export function createState(input: ProjectInput) {
 
     /** Work was added, so a completed project goes on; one that is paused stays paused. */
     reopen(): void {
-      if (state.status === 'completed') state.status = 'active';
+      if (state.status === 'completed') state.become('active');
     },
 
     /** Runs a command under the id of its update, and gives a refusal to whoever sent it. */
@@ -89,11 +104,11 @@ export function createState(input: ProjectInput) {
     },
 
     /** Takes the status from the record, unless a command that may be newer, or older, changed it in the meantime. */
-    async believe<Told extends { status: ProjectStatus }>(asking: Promise<Told>): Promise<Told> {
+    async believe<Told extends { status: ProjectStatus; pause?: Pause }>(asking: Promise<Told>): Promise<Told> {
       const before = state.turns;
       const told = await asking;
       state.isUncertain = state.turns !== before;
-      if (!state.isUncertain) state.status = told.status;
+      if (!state.isUncertain) ({ status: state.status, pause: state.pause } = { pause: undefined, ...told });
       state.show();
       return told;
     },

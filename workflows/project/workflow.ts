@@ -104,11 +104,13 @@ async function continueElsewhere(state: ProjectState): Promise<void> {
       await condition(() => board.inFlight.get(slug) !== iteration);
     }
   }
-  const { status, costUsd } = state;
+  const { status, pause, costUsd } = state;
+  const { pause: _, ...again } = input;
   await continueAsNew<typeof project>({
-    ...input,
+    ...again,
     phases: board.phases,
     status,
+    ...(pause && { pause }),
     costUsd,
     inFlight: board.listInFlight(),
   });

@@ -1,11 +1,12 @@
 /** What an operator reads of a run in the Temporal Web UI. No prompt, argument or result is in it. */
 import { ContinueAsNew, isCancellation } from '@temporalio/workflow';
 import type { RequestedToolCall, RunError, TerminalStatus } from '../../src/resources/runs/model.ts';
-import { createDetails } from '../shared/details.ts';
+import { createDetails, readable } from '../shared/details.ts';
+import type { AgentRunInput } from './messages.ts';
 
 const TURN = 'turn';
 
-export function createRunDetails(runId: string) {
+export function createRunDetails({ runId, holds }: Pick<AgentRunInput, 'runId' | 'holds'>) {
   let doing = 'Begins.';
   /** A run that looks whether it is its turn waits on from before. */
   let inTurnSince: string | undefined;
@@ -43,8 +44,13 @@ export function createRunDetails(runId: string) {
       waitFor(TURN, { what, since: (inTurnSince ??= new Date().toISOString()) });
     },
 
-    waitsForPerson: ({ callId, tool }: Pick<RequestedToolCall, 'callId' | 'tool'>): void =>
-      waitFor(callId, { what: `\`${tool}\` waits for a person`, answers }),
+    /** @returns what the project says of it whose step waits for the run */
+    waitsForPerson({ callId, tool }: Pick<RequestedToolCall, 'callId' | 'tool'>) {
+      const what = `\`${tool}\` waits for a person`;
+      waitFor(callId, { what, answers });
+      const waitsFor = `a person (\`${holds?.step}\`: ${what}), since ${readable()}: \`aos inbox --run ${runId}\``;
+      return { key: `${runId}:${callId}`, waitsFor };
+    },
 
     asksWhatHappened: ({ callId, tool }: Pick<RequestedToolCall, 'callId' | 'tool'>): void =>
       waitFor(callId, { what: `a person is asked whether \`${tool}\` took effect`, answers }),

@@ -4,6 +4,7 @@
  */
 import { defineSignal } from '@temporalio/workflow';
 import type { EarlierAttempts, RunLimits } from '../../src/resources/runs/model.ts';
+import type { HeldPhase } from '../project/messages.ts';
 
 export interface AgentRunInput {
   runId: string;
@@ -14,6 +15,8 @@ export interface AgentRunInput {
   limits: RunLimits;
   /** Says that each kind of activity has a task queue of its own. */
   split: boolean;
+  /** The step of a project's phase that waits for the run. Earlier releases leave it unset, and the project is not told. */
+  holds?: HeldPhase & { step: string };
   /** A run that continued as new goes on with this turn. */
   turn?: number;
   earlier?: EarlierAttempts;

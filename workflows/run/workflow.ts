@@ -29,6 +29,7 @@ import {
   type TerminalStatus,
 } from '../../src/resources/runs/model.ts';
 import { activitiesOf, afterAttempts, MODEL_CALL, records, TOOL_CALL } from '../shared/activities.ts';
+import { whileHeld } from '../shared/held.ts';
 import { untilThereIsASlot } from '../shared/patience.ts';
 import { createRunDetails, type RunDetails } from './details.ts';
 import { goAheadSignal, submittedSignal, type AgentRunInput } from './messages.ts';
@@ -58,7 +59,7 @@ export async function agentRun(input: AgentRunInput): Promise<void> {
     submitted.add(pageId);
   });
 
-  const details = createRunDetails(input.runId);
+  const details = createRunDetails(input);
   const end = await takeTurns(input, details, {
     turn: (timeoutMs) =>
       condition(() => mayGo, timeoutMs, { summary: 'looks whether it is its turn' }).then(() => (mayGo = false)),
@@ -181,8 +182,8 @@ async function callTool(
     );
     if (wait && 'isLost' in wait) return await untilFoundOut(runId, { callId, tool }, { details, until });
     if (wait) {
-      details.waitsForPerson({ callId, tool });
-      await until.submission(wait.pageId, wait.timeoutMs);
+      const told = details.waitsForPerson({ callId, tool });
+      await whileHeld(input.holds, told, () => until.submission(wait.pageId, wait.timeoutMs));
       details.goOn(callId);
       await records.recordSubmission({ runId, callId, pageId: wait.pageId });
     }
@@ -212,7 +213,7 @@ async function untilFoundOut(
 }
 
 async function spawnRun(
-  { earlier: _, ...withoutEarlier }: AgentRunInput,
+  { earlier: _, holds, ...withoutEarlier }: AgentRunInput,
   callId: string,
   details: RunDetails,
 ): Promise<void> {
@@ -221,7 +222,9 @@ async function spawnRun(
   if (!child) return; // The call was refused, and the model was told why.
   const options = {
     workflowId: runWorkflowId(child.runId),
-    args: [{ ...withoutEarlier, runId: child.runId, agent: child.agent, turn: 1 }] as [AgentRunInput],
+    args: [
+      { ...withoutEarlier, runId: child.runId, agent: child.agent, turn: 1, ...(child.wait && holds && { holds }) },
+    ] as [AgentRunInput],
     typedSearchAttributes: workflowInfo().typedSearchAttributes,
     staticSummary: child.agent,
   };

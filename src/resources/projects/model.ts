@@ -70,6 +70,12 @@ export const PAUSE_REASONS = [
 ] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
+export interface Pause {
+  reason: PauseReason;
+  /** The time in ISO 8601. */
+  since: string;
+}
+
 /** The record itself carries out this action, once for each approval of a plan. */
 export const ENACT_ACTION = 'enact_edit_plan';
 

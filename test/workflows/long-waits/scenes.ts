@@ -227,7 +227,11 @@ export const SCENES = {
     const id = await begin(tenant, 'asking', [asking(days)]);
     await untilAsking(stage, id);
     return {
-      quietUntil: Object.fromEntries(workflowsOf(id).map((each) => [each, 'childWorkflowExecutionCompleted'])),
+      quietUntil: {
+        // It is told that nobody is asked any more.
+        [projectWorkflowId(id)]: 'workflowExecutionSignaled',
+        [phaseWorkflowId(id, 'text', 1)]: 'childWorkflowExecutionCompleted',
+      },
       goOn: async () => {},
       ended: () => untilCompleted(tenant, id),
     };

@@ -10,8 +10,9 @@ import { isSampleRun } from '../../runs/store/queries.ts';
 import { countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
 import type { GateKind } from '../../templates/model.ts';
-import { MOST_FOUND, type BoardPhase, type ProjectStatus, type TaskStatus } from '../model.ts';
+import { MOST_FOUND, type BoardPhase, type Pause, type ProjectStatus, type TaskStatus } from '../model.ts';
 import { HAS_SAMPLE_CONTENT, PROJECT, spentOf } from './project-columns.ts';
+import { pausedSince } from './record.ts';
 
 const TASK = sql`
   t.id, t.project_id, t.phase_slug, t.title, t.status, t.depends_on, t.task_kind, t.cascade_on_upstream_change,
@@ -213,25 +214,27 @@ export async function sumCost(db: Database, customerId: string, projectId: strin
  */
 export type Board = Pick<
   ProjectInput,
-  'projectId' | 'customerId' | 'workspaceId' | 'title' | 'workflowSlug' | 'phases' | 'status'
+  'projectId' | 'customerId' | 'workspaceId' | 'title' | 'workflowSlug' | 'phases' | 'status' | 'pause'
 > & { costUsd: string };
 
 /** Loads the board of a project in any workspace, for the service itself. */
 export async function loadBoard(db: Database, projectId: string): Promise<Board | undefined> {
   type Phase = Omit<BoardPhase, 'dependsOn'> & { dependsOn: string[] };
-  const [row] = await db.rows<Omit<Board, 'phases'> & { phases: Phase[] }>(sql`
+  const [row] = await db.rows<Omit<Board, 'phases' | 'pause'> & { phases: Phase[]; pause: Pause | null }>(sql`
     select p.id as "projectId", p.customer_id as "customerId", w.identity_workspace_id as "workspaceId",
       case when p.is_titled then p.title else p.workflow_slug end as title, p.workflow_slug as "workflowSlug", p.status, ${spentOf(sql`'project:' || p.id`)} as "costUsd",
+      case when p.status = 'paused' then jsonb_build_object('reason', p.pause_reason, 'since', ${pausedSince(sql`p.id`)}) end as pause,
       (select coalesce(jsonb_agg(jsonb_build_object('slug', t.phase_slug, 'taskId', t.id, 'status', t.status,
           'dependsOn', t.depends_on, 'iteration', t.iteration) order by t.position), '[]')
         from tasks t where t.project_id = p.id) as phases
     from projects p join workspaces w on w.customer_id = p.customer_id
     where p.id = ${projectId}`);
   if (!row) return undefined;
+  const { pause, ...board } = row;
   const positions = new Map(row.phases.map(({ slug }, position) => [slug, position]));
   const phases = row.phases.map((phase) => ({
     ...phase,
     dependsOn: phase.dependsOn.map((slug) => present(positions.get(slug))),
   }));
-  return { ...row, phases };
+  return { ...board, ...(pause && { pause }), phases };
 }

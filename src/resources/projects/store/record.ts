@@ -1,5 +1,6 @@
 /** Holds what every write on a project begins with and leaves behind: the lock on its row, and events in the feed. */
 import { is, sql, SQL } from 'drizzle-orm';
+import { first } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { traceUuid } from '../../../platform/observability/spans.ts';
 import {
@@ -7,6 +8,7 @@ import {
   TOPICS,
   type Actor,
   type EventLevel,
+  type Pause,
   type PauseReason,
   type ProjectStatus,
   type Topic,
@@ -25,6 +27,21 @@ export interface LockedProject {
 /** Tells a workflow that asks for leave to go on that its project is paused. */
 export const pausedAnswer = ({ pauseReason }: Pick<LockedProject, 'pauseReason'>) =>
   ({ kind: 'paused', ...(pauseReason && { reason: pauseReason }) }) as const;
+
+/** @param project gives the id of a project that is paused */
+export const pausedSince = (project: SQL): SQL => sql`(
+  select to_char(e.ts at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from project_events e
+  where e.project_id = ${project} and e.topic = 'project_paused' order by e.id desc limit 1)`;
+
+/** Tells the workflow of a project how it stands, and why where it is paused. */
+export async function standing(
+  db: Database,
+  { id, status, pauseReason: reason }: Pick<LockedProject, 'id' | 'status' | 'pauseReason'>,
+): Promise<{ status: ProjectStatus; pause?: Pause }> {
+  if (reason === null) return { status };
+  const { since } = first(await db.rows<{ since: string }>(sql`select ${pausedSince(sql`${id}`)} as since`));
+  return { status, pause: { reason, since } };
+}
 
 /** Locks a project, so that everything about it is serialised until the transaction ends. @throws Problem not_found */
 export async function lockProject(db: Database, projectId: string): Promise<LockedProject> {

@@ -351,8 +351,12 @@ test.each([
   ],
 ] satisfies [PhaseFixture[], string][])('pauseIdle of %j', async (phases, status) => {
   const { id } = await project(phases);
-  expect(await commands.pauseIdle(db, { projectId: id })).toEqual({ status });
-  expect(await commands.pauseIdle(db, { projectId: id })).toEqual({ status });
+  const told = await commands.pauseIdle(db, { projectId: id });
+  expect(told).toEqual({
+    status,
+    ...(status === 'paused' && { pause: { reason: 'nothing_dispatchable', since: expect.any(String) } }),
+  });
+  expect(await commands.pauseIdle(db, { projectId: id })).toEqual(told);
   const paused = [{ topic: 'project_paused', payload: { reason: 'nothing_dispatchable', failed_phases: ['a'] } }];
   expect(await eventsOf(db, id)).toMatchObject(status === 'paused' ? paused : []);
 });

@@ -4,12 +4,12 @@
  */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
-import { isDone, isInFlight, type ProjectStatus, type TaskStatus } from '../../model.ts';
-import { pauseLocked } from '../record.ts';
+import { isDone, isInFlight, type TaskStatus } from '../../model.ts';
+import { pauseLocked, standing } from '../record.ts';
 import { runCommand } from './command.ts';
 
 /** Does nothing unless the project is active, some phase failed, and none is under way or could be. */
-export const pauseIdle = (db: Database, { projectId }: { projectId: string }): Promise<{ status: ProjectStatus }> =>
+export const pauseIdle = (db: Database, { projectId }: { projectId: string }): ReturnType<typeof standing> =>
   runCommand(db, { projectId }, async (project) => {
     const phases = await db.rows<{ slug: string; status: TaskStatus; dependsOn: string[] }>(sql`
       select phase_slug as slug, status, depends_on as "dependsOn" from tasks
@@ -23,5 +23,5 @@ export const pauseIdle = (db: Database, { projectId }: { projectId: string }): P
     if (project.status === 'active' && failed.length > 0 && !canGoOn) {
       await pauseLocked(db, project, 'nothing_dispatchable', { failed_phases: failed });
     }
-    return { status: project.status };
+    return standing(db, project);
   });
