@@ -187,8 +187,7 @@ type Place = Pick<PhaseRef, 'projectId' | 'taskId'>;
 export const stepRows = (
   { projectId, taskId }: Place,
   next: readonly Next[],
-  done: { subtaskId: string; output: SQL } | undefined = undefined,
-  attemptId: string | undefined = undefined,
+  { done, attemptId }: { done?: { subtaskId: string; output: SQL }; attemptId?: string } = {},
 ): SQL => {
   const given = sql`(select consumed from attempts where id = ${attemptId}::uuid)`;
   const isShown =
@@ -252,7 +251,7 @@ export const stepRows = (
  */
 export async function loadActionContext(db: Database, ref: PhaseRef & { subtaskId: string; attemptId: string }) {
   const [step] = await db.rows<StepRow>(
-    stepRows(ref, [{ subtaskId: ref.subtaskId, key: '' }], undefined, ref.attemptId),
+    stepRows(ref, [{ subtaskId: ref.subtaskId, key: '' }], { attemptId: ref.attemptId }),
   );
   const [row] = await db.rows<{ title: string; customerId: string; isOpen: boolean }>(sql`
     select p.title, p.customer_id as "customerId",

@@ -102,7 +102,7 @@ async function succeed(
     ...(end?.parts ?? [sql`task as (${setTaskStatus(taskId, { subtaskId, to: 'succeeded' })})`]),
     sql`told as (${insertEvents(project, events)})`,
   ];
-  const following = stepRows(ref, end ? [] : next, { subtaskId, output: OUTPUT });
+  const following = stepRows(ref, end ? [] : next, { done: { subtaskId, output: OUTPUT } });
   const steps = await db.rows<StepRow>(sql`with ${sql.join(parts, sql`, `)} select * from (${following}) following`);
   const outcome = { kind: 'succeeded' as const };
   if (!end) return { outcome, steps };
