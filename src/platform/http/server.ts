@@ -94,6 +94,7 @@ export async function listen({
   app.use(notFound, errorHandler(log));
 
   const server = app.listen(port, host ?? '::');
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const drain = createDrain(server);
   let isStopping = false;
   answerUnreadable(server);
@@ -120,6 +121,12 @@ export async function listen({
     },
   };
 }
+
+/**
+ * An idle connection is kept for longer than common proxies keep theirs: 60 s nginx, 90 s Traefik, 2 min Caddy. A proxy that
+ * keeps it for longer sends a request into the moment in which it is closed.
+ */
+const KEEP_ALIVE_MS = 130_000;
 
 function cannotListen(setting: string, port: number, error: unknown): ConfigError {
   const isTaken = errorCodeOf(error) === 'EADDRINUSE';

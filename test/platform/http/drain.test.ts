@@ -147,3 +147,14 @@ test('the next request of a connection that was just used is answered', async ()
   expect(await said(socket)).toMatch(/200 ok[^]*connection: close/);
   await closed;
 });
+
+// Guards against: a proxy that sends a request into the moment in which the listener closes an idle connection. Of the
+// proxies in docs/operate/reverse-proxy.md one keeps them for two minutes.
+test('an idle connection is kept for longer than proxies keep theirs', async () => {
+  const { url } = await start();
+  const socket = await connected(url);
+  socket.write(asks('/quick'));
+  const [, seconds] = /keep-alive: timeout=(\d+)/.exec(await said(socket)) ?? [];
+  expect(Number(seconds)).toBeGreaterThan(120);
+  socket.destroy();
+});
