@@ -53,6 +53,7 @@ export const KINDS: Readonly<Record<string, { files: readonly string[]; taken: n
   'much, and many at once': {
     files: [
       ...inFolder('cli', 'memory-re-embed'),
+      ...inFolder('deployment', 'slots-of-workers'),
       ...inFolder('platform/models', 'embed'),
       ...inFolder('resources/event-log', 'order'),
       ...inFolder('resources/exports', 'archive s3'),
