@@ -35,7 +35,7 @@ export function createState(input: ProjectInput) {
     ...telling,
     status: input.status as ProjectStatus,
     /** Why it is paused, as far as that is known here. */
-    pause: input.pause as Pause | undefined,
+    pause: input.pause,
     costUsd: input.costUsd ?? '0',
     /** So many commands were sent to this run of the workflow. */
     updates: 0,
