@@ -51,6 +51,15 @@ export const requestedCalls = (
   return Promise.all(reply.toolCalls.map(requested));
 };
 
+/** Tokens, as events tell them; parts only where the provider told them. */
+const counted = ({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens }: TokenUsage) => ({
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+  ...(cacheReadTokens !== undefined && { cache_read_tokens: cacheReadTokens }),
+  ...(cacheWriteTokens !== undefined && { cache_write_tokens: cacheWriteTokens }),
+  ...(reasoningTokens !== undefined && { reasoning_tokens: reasoningTokens }),
+});
+
 export const iteration = (
   turn: number,
   attempt: number,
@@ -69,8 +78,7 @@ export const iteration = (
     attempt,
     model,
     finish_reason: reply.finishReason,
-    input_tokens: reply.usage.inputTokens,
-    output_tokens: reply.usage.outputTokens,
+    ...counted(reply.usage),
     priced: costUsd !== null,
     text_preview: preview(reply.text),
     tool_calls: reply.toolCalls.length,
@@ -120,7 +128,7 @@ export const failedRequest = (turn: number, attempt: number, failure: ModelFailu
 /** An attempt that is paid for although nobody hears its reply. */
 export const abortedRequest = (
   { turn, attempt }: { turn: number; attempt: number },
-  { inputTokens, outputTokens }: TokenUsage,
+  usage: TokenUsage,
   costUsd: string | null,
   { model }: ResolvedModel,
   why: Parameters<typeof reasonOf>[0],
@@ -134,8 +142,7 @@ export const abortedRequest = (
     attempt,
     model,
     ...reasonOf(why),
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
+    ...counted(usage),
     priced: costUsd !== null,
   },
 });

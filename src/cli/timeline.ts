@@ -32,8 +32,10 @@ const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
   run_received: () => '',
   model_resolved: ({ model, rule, note }) => [`${String(model)} (${String(rule)})`, note].filter(Boolean).join('  '),
   context_loaded: ({ agent, tools }) => `${String(agent)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
-  claude_iteration: ({ turn, input_tokens, output_tokens, text_preview }) =>
-    `turn ${String(turn)}: ${String(input_tokens)} tokens in, ${String(output_tokens)} out  ${String(text_preview ?? '')}`,
+  claude_iteration: ({ turn, input_tokens, cache_read_tokens, output_tokens, text_preview }) => {
+    const cached = cache_read_tokens === undefined ? '' : ` (${String(cache_read_tokens)} from the cache)`;
+    return `turn ${String(turn)}: ${String(input_tokens)} tokens in${cached}, ${String(output_tokens)} out  ${String(text_preview ?? '')}`;
+  },
   run_failed: ({ code, error }) => [code, error].filter(Boolean).join(': '),
   claude_request: ({ turn, attempt, code, error }) =>
     `turn ${String(turn)}, attempt ${String(attempt)}: ${[code, error].filter(Boolean).join(': ')}`,

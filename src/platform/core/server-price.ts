@@ -6,6 +6,9 @@
 export interface TokenPrice {
   input_usd_per_mtok: number;
   output_usd_per_mtok: number;
+  /** Of what is read from the provider's cache, and written to it. Without a price of its own it costs what other input does. */
+  cache_read_usd_per_mtok?: number | undefined;
+  cache_write_usd_per_mtok?: number | undefined;
 }
 
 export const PRICE_FORM =

@@ -166,7 +166,7 @@ export const settings = z.object({
   MODEL_PRICES: z
     .string()
     .optional()
-    .describe('JSON file {model: {input_usd_per_mtok, output_usd_per_mtok}} that overrides or adds prices'),
+    .describe('JSON file {model: {input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok?, cache_write_usd_per_mtok?}} that overrides or adds prices'),
   MODEL_TIMEOUT: duration('5m').describe('Longest single model call'),
   MODEL_MAX_OUTPUT_TOKENS: integer(4_096, 1, 1_000_000).describe('Most tokens one reply may have'),
   MODEL_MAX_REPLY_MB: integer(64, 1, 1_024).describe(

@@ -131,10 +131,11 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
         if (part.finishReason === 'other' && part.rawFinishReason === undefined)
           throw malformed(call.resolved, 'it ends before its end');
         reply.finishReason = part.finishReason;
-        const { inputTokens, outputTokens } = reportedUsage(part.usage);
+        const reported = reportedUsage(part.usage);
         reply.usage = {
-          inputTokens: inputTokens ?? (await countInput(call)),
-          outputTokens: outputTokens ?? (await countTokensOf(reply.text + JSON.stringify(reply.toolCalls))),
+          ...reported,
+          inputTokens: reported.inputTokens ?? (await countInput(call)),
+          outputTokens: reported.outputTokens ?? (await countTokensOf(reply.text + JSON.stringify(reply.toolCalls))),
         };
       }
     }

@@ -34,6 +34,8 @@ export const meteredModels = (models: Models, meters: Pick<Meters, 'modelCalls'>
         span.setAttributes({
           'gen_ai.usage.input_tokens': reply.usage.inputTokens,
           'gen_ai.usage.output_tokens': reply.usage.outputTokens,
+          'gen_ai.usage.cache_read.input_tokens': reply.usage.cacheReadTokens,
+          'gen_ai.usage.cache_creation.input_tokens': reply.usage.cacheWriteTokens,
           'gen_ai.response.finish_reasons': [reply.finishReason],
         });
         end({ outcome: 'succeeded' });

@@ -14,7 +14,12 @@ import { isWithoutProvider, type PriceTerms, type ResolvedModel, type TokenUsage
 const usdPerMillionTokens = z.number('expects US dollars for a million tokens').min(0);
 const PriceFile = z.record(
   z.string(),
-  z.strictObject({ input_usd_per_mtok: usdPerMillionTokens, output_usd_per_mtok: usdPerMillionTokens }),
+  z.strictObject({
+    input_usd_per_mtok: usdPerMillionTokens,
+    output_usd_per_mtok: usdPerMillionTokens,
+    cache_read_usd_per_mtok: usdPerMillionTokens.optional(),
+    cache_write_usd_per_mtok: usdPerMillionTokens.optional(),
+  }),
 );
 
 /**
@@ -33,8 +38,18 @@ function readPriceFile(path: string): z.infer<typeof PriceFile> {
 /** @returns the amount with up to eight decimals, without exponent and trailing zeros */
 const decimal = (usd: number): string => withoutTrailingZeros(usd.toFixed(8));
 
-const costOf = (price: TokenPrice, { inputTokens, outputTokens }: TokenUsage): number =>
-  (inputTokens * price.input_usd_per_mtok + outputTokens * price.output_usd_per_mtok) / 1_000_000;
+function costOf(
+  { input_usd_per_mtok: input, ...price }: TokenPrice,
+  { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: TokenUsage,
+): number {
+  const { output_usd_per_mtok, cache_read_usd_per_mtok = input, cache_write_usd_per_mtok = input } = price;
+  const perMillion =
+    (inputTokens - cacheReadTokens - cacheWriteTokens) * input +
+    cacheReadTokens * cache_read_usd_per_mtok +
+    cacheWriteTokens * cache_write_usd_per_mtok +
+    outputTokens * output_usd_per_mtok;
+  return perMillion / 1_000_000;
+}
 
 /** It takes 35 ms and 19 MB. */
 const packagedPrices = whenUsed<typeof GenaiPrices>('@pydantic/genai-prices');
@@ -55,10 +70,13 @@ export function createPrices(file?: string): PriceOf {
     // Whoever runs a compatible server sets its price; the same model costs something else at each host.
     if ((provider === 'openai-compatible' && !isRouter) || isWithoutProvider(provider)) return null;
 
-    const { inputTokens: input_tokens, outputTokens: output_tokens } = usage;
-    const found = packagedPrices().calcPrice({ input_tokens, output_tokens }, model, {
-      providerId: isRouter ? 'openrouter' : provider,
-    });
+    const counts = {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cache_read_tokens: usage.cacheReadTokens ?? 0,
+      cache_write_tokens: usage.cacheWriteTokens ?? 0,
+    };
+    const found = packagedPrices().calcPrice(counts, model, { providerId: isRouter ? 'openrouter' : provider });
     // Some entries match by prefix, so that a newer version (`-5-5`) would get the price of the older (`-5`).
     const isNewerVersion =
       found && model.startsWith(found.model.id) && /^[-.]\d{1,2}(\D|$)/.test(model.slice(found.model.id.length));

@@ -3,6 +3,7 @@
  * gateway may send anything: a negative count would give money back, and one that no column holds would lose the record
  * of a paid call.
  */
+import type { LanguageModelUsage } from 'ai';
 import { parseJson } from '../core/json.ts';
 import { fieldsOf, isRecord } from '../core/record.ts';
 import type { TokenUsage } from './types.ts';
@@ -17,17 +18,34 @@ const MAX_UNIX_S = 253_402_300_799;
 const isCount = (value: unknown, max: number): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max;
 
+type Counts = { readonly [Count in keyof TokenUsage]?: number | undefined };
+
 /**
  * @param usage what the SDK says that a provider reported
  * @returns the counts that can be believed; the caller counts the others. A count of 0 says nothing, because no prompt
- * and no reply is empty.
+ * and no reply is empty. Parts are told with the count that they are parts of, which holds them.
  */
-export function reportedUsage({ inputTokens, outputTokens }: Partial<TokenUsage>): Partial<TokenUsage> {
-  const isBelievable = (count: number | undefined): count is number => count !== 0 && isCount(count, MAX_TOKENS);
+export function reportedUsage(usage: LanguageModelUsage): Partial<TokenUsage> {
+  const { cacheReadTokens, cacheWriteTokens } = usage.inputTokenDetails;
+  const { reasoningTokens } = usage.outputTokenDetails;
+  // DeepSeek has a name of its own for them.
+  const hit = cacheReadTokens || usage.raw?.prompt_cache_hit_tokens;
   return {
-    ...(isBelievable(inputTokens) && { inputTokens }),
-    ...(isBelievable(outputTokens) && { outputTokens }),
+    ...told({ inputTokens: usage.inputTokens }, { cacheReadTokens: Number(hit ?? 0), cacheWriteTokens }),
+    ...told({ outputTokens: usage.outputTokens }, { reasoningTokens }),
   };
+}
+
+const isBelievable = (count: number | undefined): count is number => count !== 0 && isCount(count, MAX_TOKENS);
+const believable = (counts: Counts) => Object.entries(counts).filter(([, count]) => isBelievable(count));
+
+/** @param whole one count @param parts of it */
+function told(whole: Counts, parts: Counts): Partial<TokenUsage> {
+  const [known] = believable(whole);
+  if (!known) return {};
+  const within = believable(parts);
+  const sum = within.reduce((total, [, count]) => total + count, 0);
+  return Object.fromEntries([known, ...(sum <= known[1] ? within : [])]);
 }
 
 /**

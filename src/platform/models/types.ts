@@ -126,8 +126,14 @@ export interface ModelCall {
 }
 
 export interface TokenUsage {
+  /** With what was read from the provider's cache, and what was written to it. */
   inputTokens: number;
+  /** With what was reasoned. */
   outputTokens: number;
+  /** Parts of the two, where the provider tells them. */
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
 }
 
 export interface ModelReply {

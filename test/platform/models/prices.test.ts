@@ -62,6 +62,22 @@ test('takes the prices of a file', () => {
   expect(priced({ model: 'gpt-6-sol', provider: 'openai' }, { inputTokens: 1_000, outputTokens: 0 })).toBe('0.002');
 });
 
+// Guards: what came from a provider's cache, or went into it, has its own price, here and in an operator's file; where
+// no such price is said it costs what other input does.
+test('prices what is cached', () => {
+  const cached = { inputTokens: 100_000, outputTokens: 10, cacheReadTokens: 90_000 };
+  expect(price({ model: 'gpt-5.5', provider: 'openai' }, cached)).toBe('0.0953');
+  const claude = { model: 'claude-sonnet-4-5', provider: 'anthropic' } as const;
+  expect(price(claude, cached)).toBe('0.05715');
+  expect(price(claude, { inputTokens: 100_000, outputTokens: 10, cacheWriteTokens: 90_000 })).toBe('0.36765');
+  const own = { input_usd_per_mtok: 1, output_usd_per_mtok: 2 };
+  const file = { plain: own, cached: { ...own, cache_read_usd_per_mtok: 0.1, cache_write_usd_per_mtok: 1.25 } };
+  const priced = createPrices(priceFile(JSON.stringify(file)));
+  const some = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 500_000, cacheWriteTokens: 200_000 };
+  expect(priced({ model: 'plain', provider: 'openai-compatible' }, some)).toBe('1');
+  expect(priced({ model: 'cached', provider: 'openai-compatible' }, some)).toBe('0.6');
+});
+
 // Guards: a bad price file stops the start with the file's name and the fault, so that no call is priced at nothing.
 test.each([
   ['no JSON', '{'],

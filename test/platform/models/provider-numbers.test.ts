@@ -88,10 +88,27 @@ function ask({ model, events }: Protocol, numbers: Numbers) {
   });
 }
 
-// Guards: the counts of an honest provider are taken as they are.
-test.each(Object.entries(PROTOCOLS))('%s', async (_, protocol) => {
-  const reply = await ask(protocol, protocol.honest);
-  expect(reply).toMatchObject({ text: 'Hello there', usage: { inputTokens: 26, outputTokens: 3 } });
+// Guards: the counts of an honest provider are taken as they are, and so are the parts of them, whose price is another.
+test.each(Object.entries(PROTOCOLS))('%s', async (name, protocol) => {
+  const { text, usage } = await ask(protocol, protocol.honest);
+  const parts = name === 'anthropic' ? { cacheWriteTokens: 2 } : { reasoningTokens: 1 };
+  expect({ text, usage }).toEqual({
+    text: 'Hello there',
+    usage: { inputTokens: 26, outputTokens: 3, cacheReadTokens: 4, ...parts },
+  });
+});
+
+// Guards: DeepSeek tells what it read from its cache under a name of its own.
+// https://api-docs.deepseek.com/guides/kv_cache
+test('prompt_cache_hit_tokens', async () => {
+  const { honest, model } = PROTOCOLS['openai-compatible'];
+  const events = () => [
+    '{"id":"c","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}',
+    '{"id":"c","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":3,"prompt_cache_hit_tokens":64,"prompt_cache_miss_tokens":36}}',
+    '[DONE]',
+  ];
+  const { usage } = await ask({ model, honest, events }, honest);
+  expect(usage).toEqual({ inputTokens: 100, outputTokens: 3, cacheReadTokens: 64 });
 });
 
 // Guards against: a budget that was paid into by negative counts, and paid calls that no column could hold. Whatever a
@@ -104,6 +121,12 @@ test.each(
   for (const value of NONSENSE) {
     const { text, usage } = await ask(protocol, { ...protocol.honest, [present(number)]: value });
     expect({ value, text }).toEqual({ value, text: 'Hello there' });
+    const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
+    expect({ value, isWithin: cacheReadTokens + cacheWriteTokens <= usage.inputTokens }).toEqual({
+      value,
+      isWithin: true,
+    });
+    expect({ value, isWithin: reasoningTokens <= usage.outputTokens }).toEqual({ value, isWithin: true });
     for (const count of [usage.inputTokens, usage.outputTokens]) {
       expect({ value, count, isCount: Number.isSafeInteger(count) && count > 0 && count < MOST_TOKENS }).toEqual({
         value,

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { present } from '../../../src/platform/core/present.ts';
 import { answer, refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
@@ -118,6 +121,30 @@ describe('the model of a run', () => {
       ({ event_type }) => event_type === 'claude_iteration',
     );
     expect(iteration).toMatchObject({ cost_usd: null, payload: { priced: false, input_tokens: 12, output_tokens: 3 } });
+    expect(Object.keys(iteration?.payload ?? {})).not.toContain('cache_read_tokens');
+  });
+
+  // Guards: what the provider had in its cache is told and costs less, in the event, the run and the sums.
+  test('with a cache', async () => {
+    const prices = join(mkdtempSync(join(tmpdir(), 'cached-')), 'prices.json');
+    const price = { input_usd_per_mtok: 10, output_usd_per_mtok: 1, cache_read_usd_per_mtok: 1 };
+    writeFileSync(prices, JSON.stringify({ scripted: price }));
+    const env = { OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl, OPENAI_COMPATIBLE_MODEL: 'scripted' };
+    const priced = await startTestService({ env: { ...env, MODEL_PRICES: prices } });
+    try {
+      const cached = await priced.tenant('acc_cached');
+      provider.otherwise(answer('Yes.', { inputTokens: 100_000, outputTokens: 10, cachedTokens: 90_000 }));
+      const run = await cached.run({ prompt: 'Hello', override: { model_override: 'scripted' } });
+      const [iteration] = (await eventsOf(cached, run.run_id)).filter((each) => each.event_type === 'claude_iteration');
+      expect(iteration).toMatchObject({
+        cost_usd: '0.19001',
+        payload: { input_tokens: 100_000, cache_read_tokens: 90_000, output_tokens: 10 },
+      });
+      const { body } = await cached.cp('GET', '/v1/cost/rollup');
+      expect(body.meta.total_cost_usd).toBe('0.19001');
+    } finally {
+      await priced.close();
+    }
   });
 });
 

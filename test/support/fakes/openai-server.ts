@@ -30,17 +30,28 @@ const chunk = (delta: unknown, finishReason: string | null = null) =>
     choices: [{ index: 0, delta, finish_reason: finishReason }],
   });
 
-const usageChunk = ({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }) =>
+interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens?: number;
+}
+
+const usageChunk = ({ inputTokens, outputTokens, cachedTokens }: Usage) =>
   event({
     id: 'chatcmpl-1',
     object: 'chat.completion.chunk',
     created: 1,
     model: 'scripted',
     choices: [],
-    usage: { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens },
+    usage: {
+      prompt_tokens: inputTokens,
+      completion_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+      ...(cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    },
   });
 
-const USAGE = { inputTokens: 12, outputTokens: 3 };
+const USAGE: Usage = { inputTokens: 12, outputTokens: 3 };
 
 /** A vector for each text of a request to /embeddings. */
 export const embeddings =
@@ -68,11 +79,11 @@ export const sse =
   };
 
 /** A whole answer in several chunks; `usage: null` leaves the usage out, as some servers do. */
-export const answer = (text: string, usage: typeof USAGE | null = USAGE): Reply =>
+export const answer = (text: string, usage: Usage | null = USAGE): Reply =>
   answerIn(text.match(/[^]{1,7}/gu) ?? [], usage);
 
 /** The same, in these chunks. */
-export const answerIn = (pieces: readonly string[], usage: typeof USAGE | null = USAGE): Reply =>
+export const answerIn = (pieces: readonly string[], usage: Usage | null = USAGE): Reply =>
   sse(
     ...pieces.map((piece) => chunk({ content: piece })),
     chunk({}, 'stop'),
