@@ -116,7 +116,8 @@ export const PROVIDERS: { readonly [Name in ProviderName]: Provider<CredentialOf
     ofDeployment: (config) => config.OPENAI_API_KEY,
     integrations: { openai: ({ token }) => token },
     secretsOf: (apiKey) => [apiKey],
-    isItsModel: (id) => id.startsWith('gpt-') || /^o\d/.test(id),
+    // `gpt-oss-...` has open weights, which others serve.
+    isItsModel: (id) => /^(gpt-(?!oss)|chatgpt-|ft:|codex-|computer-use-|o\d)/.test(id),
     unknownWindow: 128_000,
   },
   'openai-compatible': {

@@ -16,8 +16,10 @@ const wish = (given: Partial<ModelRequest> = {}): ModelRequest => ({
 const middling = 'x'.repeat(1_000);
 const long = 'x'.repeat(10_000);
 
+type Resolving = [what: string, Partial<ModelRequest>, ModelCredentials, Record<string, unknown>];
+
 // Guards: the rules have the right order, from an enforced model down to the fallback.
-test.each<[string, Partial<ModelRequest>, ModelCredentials, Record<string, unknown>]>([
+test.each<Resolving>([
   [
     "the agent's model",
     {},
@@ -110,6 +112,27 @@ test.each<[string, Partial<ModelRequest>, ModelCredentials, Record<string, unkno
     { override: 'claude-next' },
     anthropic,
     { model: 'claude-next', provider: 'anthropic', contextWindow: 200_000 },
+  ],
+  // https://github.com/lofcz/LLMTornado/issues/140: what is OpenAI's goes to no other server.
+  ...['ft:gpt-4o-mini-2024-07-18:acme::abc123', 'chatgpt-4o-latest', 'codex-mini-latest', 'computer-use-preview'].map(
+    (id): Resolving => [
+      `${id} of an agent`,
+      { model: id },
+      { ...openai, ...compatible },
+      { model: id, provider: 'openai', rule: 'agent_default' },
+    ],
+  ),
+  [
+    'open weights of OpenAI, which others serve',
+    { model: 'openai/gpt-oss-120b' },
+    { ...openai, ...compatible },
+    { provider: 'openai-compatible' },
+  ],
+  [
+    'the same without its maker',
+    { model: 'gpt-oss-120b' },
+    { ...openai, ...compatible },
+    { provider: 'openai-compatible' },
   ],
   ['an unknown o-model', { override: 'o9-mini' }, openai, { model: 'o9-mini', provider: 'openai' }],
   [
