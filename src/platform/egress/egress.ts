@@ -8,7 +8,7 @@ import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { errorOf } from '../core/causes.ts';
 import { ForbiddenAddressError, forbiddenHost, guardLookup } from './addresses.ts';
-import { limited, type BodyLimits, type Fetch, type LimitedFetch } from './limits.ts';
+import { limited, PATIENT, type BodyLimits, type Fetch, type LimitedFetch } from './limits.ts';
 import { followingRedirects } from './redirects.ts';
 
 export { ForbiddenAddressError } from './addresses.ts';
@@ -55,6 +55,7 @@ async function agentsOf(lookup: LookupFunction) {
   const { Agent, buildConnector } = await import('undici');
   const connect = buildConnector({ lookup: guardLookup(lookup) });
   const guarded = new Agent({
+    ...PATIENT,
     // Sockets ask no resolver about a literal address, so such an address is checked here.
     connect(options, callback) {
       const reason = forbiddenHost(options.hostname);
@@ -62,7 +63,7 @@ async function agentsOf(lookup: LookupFunction) {
       else connect(options, callback);
     },
   });
-  return { open: new Agent(), guarded };
+  return { open: new Agent(PATIENT), guarded };
 }
 
 /**

@@ -58,11 +58,24 @@ export const answerLimits = ({ RESPONSE_MAX_MB, RESPONSE_TIMEOUT }: AnswerSettin
 });
 
 /**
+ * By itself `fetch` gives up after five minutes without a header or a byte. How long an answer may take is said by its
+ * limits alone.
+ */
+export const PATIENT = { headersTimeout: 0, bodyTimeout: 0 } as const;
+
+let patientAgent: Promise<unknown> | undefined;
+/** It is made when something goes out for the first time: nothing else needs the package. */
+const patiently: Fetch = async (url, init) => {
+  patientAgent ??= import('undici').then(({ Agent }) => new Agent(PATIENT));
+  return fetch(url, { ...init, dispatcher: await patientAgent } as RequestInit);
+};
+
+/**
  * A `fetch` for addresses that the operator set, which may be private. Whatever a tenant names goes through the egress.
  */
 export const plainFetch = (settings: AnswerSettings): LimitedFetch =>
   limited(
-    followingRedirects((url, init) => fetch(url, { ...init, redirect: 'manual' })),
+    followingRedirects((url, init) => patiently(url, { ...init, redirect: 'manual' })),
     answerLimits(settings),
   );
 
