@@ -26,13 +26,13 @@ export const requestedCalls = (
 ): Promise<RecordedToolCall[]> => {
   const available = offered.filter(isCallable).map(({ slug }) => slug);
   const requested = async (
-    { tool: slug, arguments: args }: ModelReply['toolCalls'][number],
+    { tool: slug, arguments: args, fault: noArguments }: ModelReply['toolCalls'][number],
     position: number,
   ): Promise<RecordedToolCall> => {
     // A tool that was offered in an earlier turn, and is not now, is called by the name that it had on the wire.
     const tool = offered.find((candidate) => candidate.slug === slug || wireName(candidate.slug) === slug);
     const fault = tool
-      ? (tool.unavailable ?? (await checkArguments(tool, args)))
+      ? (tool.unavailable ?? noArguments ?? (await checkArguments(tool, args)))
       : `there is no tool "${slug}"; yours are: ${available.join(', ') || 'none'}`;
     return {
       // The product makes the id, because providers have been seen to use one twice.

@@ -3,6 +3,7 @@
  * during the call, and the turn that ends the run records the end and all that follows from it in one statement.
  */
 import { Context } from '@temporalio/activity';
+import type { Config } from '../src/platform/core/config.ts';
 import type { Log } from '../src/platform/core/log.ts';
 import { present } from '../src/platform/core/present.ts';
 import {
@@ -43,7 +44,7 @@ export interface TurnDependencies extends TurnBeginningDependencies {
   tools: ToolRegistry;
   loadPictures: LoadPictures;
   log: Log;
-  settings: { MODEL_TIMEOUT: number; MODEL_MAX_OUTPUT_TOKENS: number };
+  settings: Pick<Config, 'MODEL_TIMEOUT' | 'MODEL_MAX_OUTPUT_TOKENS' | 'MODEL_MAX_RETRY_AFTER'>;
   /** Keeps the project of a step's run informed of what the run spends, and that it is alive. */
   noteTurn: (turn: { attemptId: string; turn: number; isLast: boolean }) => Promise<void>;
   /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
@@ -168,6 +169,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
       ...(sampleReply && { recorded: sampleReply, maxOutputTokens: await countReply(models, sampleReply) }),
       timeoutMs: settings.MODEL_TIMEOUT,
+      maxRetryAfterMs: settings.MODEL_MAX_RETRY_AFTER,
     };
     const spending = await spendingOf({ run, turn, resolved, credentials: request.credentials, request });
     const book = (usage: TokenUsage, why: Parameters<typeof abortedRequest>[4], of = attempt): Promise<void> => {

@@ -24,7 +24,7 @@ const ALLOWED: Record<string, readonly string[] | string> = {
   'src/platform/models/providers.ts': ['model: openai-compatible', 'model: openai', 'model: anthropic'],
   'src/platform/models/whole-replies.ts': ['model: openai-compatible', 'model: a workspace’s own'],
   'src/platform/models/failures.ts': ['model: openai-compatible'],
-  'src/platform/models/provider-numbers.ts': ['model: openai-compatible', 'model: openai', 'model: anthropic'],
+  'src/platform/models/mended-lines.ts': ['model: openai-compatible', 'model: openai', 'model: anthropic'],
   'src/platform/models/embed.ts': ['embeddings: openai', 'embeddings: openai-compatible'],
   'src/platform/mcp/transport.ts': ['mcp: address', 'mcp: a tool', 'mcp: command'],
   'src/platform/mcp/session.ts': ['mcp: address', 'mcp: a tool', 'mcp: command'],

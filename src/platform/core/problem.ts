@@ -145,6 +145,8 @@ export const RUN_FAILURES = [
   'model_timeout',
   'model_malformed_reply',
   'model_reply_too_long',
+  'model_output_truncated',
+  'model_refused',
   'model_context_overflow',
   'model_auth_failed',
   'model_refused_request',

@@ -168,6 +168,9 @@ export const settings = z.object({
     .optional()
     .describe('JSON file {model: {input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok?, cache_write_usd_per_mtok?}} that overrides or adds prices'),
   MODEL_TIMEOUT: duration('5m').describe('Longest single model call'),
+  MODEL_MAX_RETRY_AFTER: duration('10m').describe(
+    'A call fails if the provider asks to wait for longer (Retry-After) before it is made again',
+  ),
   MODEL_MAX_OUTPUT_TOKENS: integer(4_096, 1, 1_000_000).describe('Most tokens one reply may have'),
   MODEL_MAX_REPLY_MB: integer(64, 1, 1_024).describe(
     'Most megabytes that are read of one reply, decompressed; less where fewer tokens were asked for',

@@ -5,15 +5,17 @@
 import type { JSONSchema7, LanguageModel, ModelMessage, ToolSet, wrapLanguageModel } from 'ai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTooDeep, parseJson, TOO_DEEP } from '../core/json.ts';
+import { isRecord } from '../core/record.ts';
 import { storable, storableText } from '../core/storable.ts';
 import { withPictures } from './pictures.ts';
 import { configuredProviders } from './catalogue.ts';
-import { malformed, sampleSuperseded, timedOut, toModelFailure } from './failures.ts';
+import { malformed, refused, sampleSuperseded, timedOut, toModelFailure, truncated } from './failures.ts';
 import type { CallOptions, Prompt, SdkModel } from './providers.ts';
 import { countInput, listenForUsage, type UsageListener } from './usage-without-reply.ts';
 import { reportedUsage } from './provider-numbers.ts';
 import { createReplyCounter } from './reply-limits.ts';
 import { countTokensOf } from './token-counts.ts';
+import { argumentsIn, withoutSecondCoding } from './tool-arguments.ts';
 import { toWire, wireName } from './tool-names.ts';
 import type { ModelCall, ModelReply } from './types.ts';
 
@@ -99,6 +101,10 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
       maxOutputTokens: call.maxOutputTokens,
       maxRetries: 0,
       abortSignal,
+      experimental_repairToolCall: ({ toolCall }) => {
+        const input = argumentsIn(toolCall.input);
+        return Promise.resolve(input === undefined ? null : { ...toolCall, input });
+      },
       // Strict mode stays off because a tenant's schema seldom meets its rules; the caller validates what comes.
       providerOptions: { openai: { strictJsonSchema: false } },
       onError: () => {}, // The SDK would print it to the console; the stream below throws it.
@@ -119,13 +125,14 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
         reply.text += part.text;
         call.onText?.(part.text);
       } else if (part.type === 'tool-call') {
-        // A call of an unknown tool is left for the run to answer; arguments that are no JSON make the reply unusable.
-        if ('invalid' in part && part.invalid && !NoSuchToolError.isInstance(part.error)) throw part.error;
-        if (isTooDeep(part.input)) throw malformed(call.resolved, `the arguments of a tool call are ${TOO_DEEP}`);
+        const given = withoutSecondCoding(part.input);
+        const isJson = !('invalid' in part && part.invalid) || NoSuchToolError.isInstance(part.error);
+        const fault = isJson ? faultOf(given) : 'the arguments are no JSON';
         reply.toolCalls.push({
           callId: part.toolCallId,
           tool: names.get(part.toolName) ?? part.toolName,
-          arguments: part.input,
+          // The run answers a call that cannot be made. What no server would take is not sent back to one.
+          ...(fault ? { arguments: {}, fault } : { arguments: given }),
         });
       } else if (part.type === 'finish-step') {
         if (part.finishReason === 'other' && part.rawFinishReason === undefined)
@@ -140,8 +147,26 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
       }
     }
     abortSignal.throwIfAborted();
-    return checked(reply, call);
+    return checked(whole(reply, call), call);
   });
+
+/** @returns why these cannot be the arguments of any tool */
+function faultOf(args: unknown): string | undefined {
+  if (!isRecord(args)) return 'the arguments are no JSON object';
+  return isTooDeep(args) ? `the arguments are ${TOO_DEEP}` : undefined;
+}
+
+/** @throws ModelFailure where the provider ended the reply before its end, and would do so again */
+function whole(reply: ModelReply, { resolved, outputSchema, maxOutputTokens }: ModelCall): ModelReply {
+  const { text, toolCalls, finishReason } = reply;
+  if (finishReason === 'content-filter') throw refused(resolved, text.trim());
+  if (finishReason !== 'length') return reply;
+  if (toolCalls.some(({ fault }) => fault)) throw truncated(resolved, 'within a tool call', maxOutputTokens);
+  if (toolCalls.length > 0) return reply;
+  if (!text.trim()) throw truncated(resolved, 'before it had an answer', maxOutputTokens);
+  if (outputSchema) throw truncated(resolved, 'within its JSON', maxOutputTokens);
+  return reply;
+}
 
 /** Makes of the messages what the SDK would make of them before a model sees them. */
 const toPrompt = ({ system, messages }: ModelCall): Prompt => {

@@ -10,6 +10,7 @@ import { causesOf, errorCodeOf } from '../core/causes.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 import { PROVIDERS, secretsAmong } from './catalogue.ts';
 import { retryAfterMsIn } from './provider-numbers.ts';
+import { saidIn, type Said } from './said.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
 
 /** How providers and servers (OpenAI, Anthropic, vLLM, llama.cpp, Ollama, Mistral, gateways) say "too long". */
@@ -20,9 +21,20 @@ const CONTEXT_OVERFLOW =
 const TIMEOUT_CODE = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
 const CONNECTION_CODE = /^(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+)$/;
 
+/** No status of HTTP: the provider gives no answer to this. */
+const BLOCKED = 0;
+
+/** OpenSSL and Node say with such a `code` that they do not trust a certificate. */
+const CERTIFICATE_CODE = /^(?:CERT_|UNABLE_TO_|ERR_TLS_CERT_)|SELF_SIGNED/;
+
+/** How `fetch` and the SDK say that there is, or no longer is, a connection: in these words, and no others. */
+const isConnectionLost = ({ message }: Error): boolean =>
+  message === 'fetch failed' || message === 'terminated' || message.startsWith('Cannot connect to API');
+
 interface Subject {
   resolved: Pick<ResolvedModel, 'model' | 'provider'>;
   credentials: ModelCredentials;
+  maxRetryAfterMs?: number;
 }
 
 /** Takes known keys and what is shaped like one out of a text, and keeps it short. */
@@ -44,32 +56,66 @@ const codeOf = (error: unknown, pattern: RegExp): string | undefined => {
   return undefined;
 };
 
-function ofStatus(error: APICallError, { resolved, credentials }: Subject): ModelFailure {
-  const { statusCode: status = 0, message: said, responseBody = '', responseHeaders } = error;
-  const who = `${labelOf(resolved)} (model ${resolved.model})`;
-  const quoted = quote(said, credentials);
-  const retryAfterMs = retryAfterMsIn(responseHeaders);
+const whoIn = ({ resolved }: Subject): string => `${labelOf(resolved)} (model ${resolved.model})`;
 
-  if (status === 429) {
-    const wait = retryAfterMs === undefined ? '' : ` It asks to wait ${Math.ceil(retryAfterMs / 1_000)} s.`;
-    const text = `${who} is limiting the rate of calls.${wait} If it persists, raise the account's limit.`;
-    return new ModelFailure('model_rate_limited', text, { retryable: true, retryAfterMs });
+/** A provider names the class of an error in its answer, beside or instead of the status. */
+const CLASSES: readonly [names: RegExp, status: number][] = [
+  [/insufficient_(quota|balance|credits)|billing|payment_required/i, 402],
+  [/rate_?limit|too_?many_?requests|resource_?exhausted|throttl/i, 429],
+  [/content_?(filter|policy)|safety|moderation/i, BLOCKED],
+  [/overloaded|unavailable|server_?error|internal|api_error|timeout|timed_?out/i, 503],
+  [/unauthori|authentication|permission|forbidden|invalid_api_key/i, 401],
+  [/invalid|bad_?request|not_?found|unsupported|context_length|failed_precondition/i, 400],
+];
+const statusNamed = (names: string): number | undefined => CLASSES.find(([pattern]) => pattern.test(names))?.[1];
+
+/** @param heard what else is known of the answer */
+function ofStatus(
+  status: number,
+  said: Said,
+  subject: Subject,
+  { retryAfterMs, isBroken = false }: { retryAfterMs?: number | undefined; isBroken?: boolean } = {},
+): ModelFailure {
+  const who = whoIn(subject);
+  const quoted = quote(said.words, subject.credentials);
+  const saying = quoted ? `: ${quoted}` : '';
+  const named = statusNamed(said.names);
+
+  // OpenAI says 429 of an account without credit too, which no waiting helps.
+  if (status === 402 || (status === 429 && named === 402)) {
+    const text = `${who} has no credit left for this account (${status})${saying}. Add credit, or choose another model.`;
+    return new ModelFailure('model_refused_request', text);
   }
-  if (status === 408) return timedOut(resolved);
+  if (status === 429) return rateLimited(who, saying, retryAfterMs, subject.maxRetryAfterMs);
+  if (status === 408) return timedOut(subject.resolved);
+  if (status === BLOCKED || (status < 500 && named === BLOCKED)) return refused(subject.resolved, quoted);
   if (status >= 500) {
-    const text = `${who} is not available: it answered ${status}.`;
-    return new ModelFailure('model_unavailable', text, { retryable: true, retryAfterMs });
+    const what = isBroken ? `broke off its reply${saying}` : `is not available: it answered ${status}${saying}`;
+    return new ModelFailure('model_unavailable', `${who} ${what}.`, { retryable: true, retryAfterMs });
   }
   if (status === 401 || status === 403) {
-    const text = `${who} refused the credential (${status}). Check the API key and what it may use.`;
+    // Of a refused key nothing is quoted; of what a key may not do, the reason.
+    const why = status === 403 ? saying : '';
+    const text = `${who} refused the credential (${status})${why}. Check the API key and what it may use.`;
     return new ModelFailure('model_auth_failed', text);
   }
-  if (status === 413 || (status === 400 && CONTEXT_OVERFLOW.test(`${said} ${responseBody}`)))
+  if (status === 413 || (status === 400 && CONTEXT_OVERFLOW.test(`${said.words} ${said.names}`)))
     return overflow(who, quoted);
   const hint =
     status === 404 ? 'Check the model id and the base URL.' : "Check the request against the provider's documentation.";
   const text = `${who} refused the request (${status}): ${quoted || 'no reason given'}. ${hint}`;
   return new ModelFailure('model_refused_request', text);
+}
+
+/** Whoever asks to wait for longer than a run may is not asked again. */
+function rateLimited(who: string, saying: string, retryAfterMs: number | undefined, mostMs = Infinity): ModelFailure {
+  const wait = retryAfterMs === undefined ? '' : ` It asks to wait ${Math.ceil(retryAfterMs / 1_000)} s.`;
+  const isTooLong = (retryAfterMs ?? 0) > mostMs;
+  const next = isTooLong
+    ? `That is longer than MODEL_MAX_RETRY_AFTER (${mostMs / 1_000} s).`
+    : "If it persists, raise the account's limit.";
+  const text = `${who} is limiting the rate of calls${saying}.${wait} ${next}`;
+  return new ModelFailure('model_rate_limited', text, { retryable: !isTooLong, retryAfterMs });
 }
 
 function labelOf({ provider }: Subject['resolved']): string {
@@ -91,6 +137,12 @@ export const sampleSuperseded = (): ModelFailure =>
     'This run began on recorded sample content, and a model provider has been configured since. Start it again to have the model answer.',
   );
 
+const distrusted = (subject: Subject, code: string): ModelFailure =>
+  new ModelFailure(
+    'model_unavailable',
+    `The certificate of ${whoIn(subject)} is not trusted (${code}). NODE_EXTRA_CA_CERTS names a file with the certificates of an authority of your own.`,
+  );
+
 export const timedOut = (resolved: Subject['resolved'], timeoutMs?: number): ModelFailure =>
   new ModelFailure(
     'model_timeout',
@@ -107,6 +159,20 @@ export const malformed = (resolved: Subject['resolved'], why: string): ModelFail
     },
   );
 
+/** The same call would end the same way. @param what was cut off */
+export const truncated = (resolved: Subject['resolved'], what: string, maxOutputTokens: number): ModelFailure =>
+  new ModelFailure(
+    'model_output_truncated',
+    `${labelOf(resolved)} (model ${resolved.model}) used up the limit of ${maxOutputTokens} output tokens ${what}. Raise MODEL_MAX_OUTPUT_TOKENS, or ask for less.`,
+  );
+
+/** @param quoted the provider's words, or '' */
+export const refused = (resolved: Subject['resolved'], quoted = ''): ModelFailure =>
+  new ModelFailure(
+    'model_refused',
+    `${labelOf(resolved)} (model ${resolved.model}) gives no answer to this${quoted ? `: ${quoted}` : ', by its rules on content'}. Change what is asked, or choose another model.`,
+  );
+
 /** Another attempt would cost as much, and most likely end the same. */
 export const tooLong = (resolved: Subject['resolved'], why: string): ModelFailure =>
   new ModelFailure(
@@ -114,21 +180,17 @@ export const tooLong = (resolved: Subject['resolved'], why: string): ModelFailur
     `${labelOf(resolved)} (model ${resolved.model}) sent more than a reply may have: ${why}.`,
   );
 
-/**
- * Reads an error inside a stream that had begun, which comes in the provider's own words: a string, or an object with a
- * type or code.
- */
+/** Reads an error inside a stream that had begun. */
 function ofStreamError(error: unknown, subject: Subject): ModelFailure {
-  const said = typeof error === 'string' ? error : JSON.stringify(error);
-  const who = `${labelOf(subject.resolved)} (model ${subject.resolved.model})`;
-  const quoted = quote(said, subject.credentials);
-  if (CONTEXT_OVERFLOW.test(said)) return overflow(who, quoted);
-  if (/rate[_ ]?limit|too many requests/i.test(said)) {
-    return new ModelFailure('model_rate_limited', `${who} is limiting the rate of calls: ${quoted}.`, {
-      retryable: true,
-    });
-  }
-  return new ModelFailure('model_unavailable', `${who} broke off its reply: ${quoted}.`, { retryable: true });
+  const said = saidIn(error);
+  const status = said.status ?? statusNamed(said.names) ?? statusInWords(said.words);
+  return ofStatus(status, said, subject, { isBroken: true });
+}
+
+/** Where it has no name, its words are all that there is. */
+function statusInWords(words: string): number {
+  if (CONTEXT_OVERFLOW.test(words)) return 400;
+  return /rate[_ ]?limit|too many requests/i.test(words) ? 429 : 503;
 }
 
 /**
@@ -139,17 +201,18 @@ export function toModelFailure(error: unknown, subject: Subject): unknown {
   const limit = bodyLimitIn(error);
   if (limit) return limit.limit === 'time' ? timedOut(subject.resolved) : tooLong(subject.resolved, limit.message);
   // A connection lost in the middle of a reply is an APICallError too, with the 200 that the reply began with.
-  if (APICallError.isInstance(error) && (error.statusCode ?? 0) >= 400) return ofStatus(error, subject);
+  if (APICallError.isInstance(error) && (error.statusCode ?? 0) >= 400) {
+    const { statusCode = 400, message, responseBody, responseHeaders } = error;
+    const said = saidIn(responseBody);
+    const words = said.words || message;
+    return ofStatus(statusCode, { ...said, words }, subject, { retryAfterMs: retryAfterMsIn(responseHeaders) });
+  }
   if (codeOf(error, TIMEOUT_CODE)) return timedOut(subject.resolved);
+  const untrusted = codeOf(error, CERTIFICATE_CODE);
+  if (untrusted) return distrusted(subject, untrusted);
 
   const code = codeOf(error, CONNECTION_CODE);
-  // `fetch failed` and `terminated` are how fetch says that there is, or no longer is, a connection.
-  const isConnection =
-    code ??
-    [...causesOf(error)].some(
-      (each) => each instanceof Error && /fetch failed|terminated|Cannot connect/.test(each.message),
-    );
-  if (isConnection) {
+  if (code || [...causesOf(error)].some(isConnectionLost)) {
     return new ModelFailure(
       'model_unavailable',
       `The connection to ${labelOf(subject.resolved)} (model ${subject.resolved.model}) failed${code ? ` (${code})` : ''}. Check that its address is right and that it runs.`,

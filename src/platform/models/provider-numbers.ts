@@ -4,14 +4,13 @@
  * of a paid call.
  */
 import type { LanguageModelUsage } from 'ai';
-import { parseJson } from '../core/json.ts';
 import { fieldsOf, isRecord } from '../core/record.ts';
 import type { TokenUsage } from './types.ts';
 
 /** No model takes or writes as many tokens in a call. The price of so many still fits into the columns for money. */
 const MAX_TOKENS = 1_000_000_000;
-/** A run keeps its hold on a budget while it waits, so a provider that asks for longer is asked again earlier. */
-export const MAX_RETRY_AFTER_MS = 300_000;
+/** No wait is longer, whatever a number says: it goes into a column and into a timer. */
+export const MAX_RETRY_AFTER_MS = 86_400_000;
 /** The last second of the year 9999. */
 const MAX_UNIX_S = 253_402_300_799;
 
@@ -48,62 +47,15 @@ function told(whole: Counts, parts: Counts): Partial<TokenUsage> {
   return Object.fromEntries([known, ...(sum <= known[1] ? within : [])]);
 }
 
+/** A line without such a name has no number that anything is counted by. */
+export const COUNTING = /_tokens"|"created(_at)?"/;
+
 /**
- * Makes a `fetch` in whose streamed replies each number is one that the SDK can add up. A count of tokens that is no
- * count becomes 0, and so does a time.
+ * Makes each number of an event one that the SDK can add up: a count of tokens that is no count becomes 0, and so does a
+ * time.
+ * @returns whether a number was changed, in place: in the event itself, or in the reply that it tells of
  */
-export const checkingNumbers =
-  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
-  async (...request) => {
-    const answer = await fetch(...request);
-    const isStream = /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '');
-    if (!answer.ok || !answer.body || !isStream) return answer;
-    const { status, headers } = answer;
-    return new Response(answer.body.pipeThrough(byLine(withCheckedNumbers)), { status, headers });
-  };
-
-/** Rewrites a stream line by line; a line is given to `rewrite` without its end. */
-function byLine(rewrite: (line: string) => string): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
-  const decoder = new TextDecoder();
-  const encoder = new TextEncoder();
-  let rest = '';
-  return new TransformStream({
-    transform(bytes, controller) {
-      const text = rest + decoder.decode(bytes, { stream: true });
-      const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
-      rest = text.slice(end);
-      if (end > 0) controller.enqueue(encoder.encode(text.slice(0, end).replace(/[^\r\n]+/g, rewrite)));
-    },
-    flush(controller) {
-      controller.enqueue(encoder.encode(rewrite(rest + decoder.decode())));
-    },
-  });
-}
-
-/** Only lines with such a name are parsed. */
-const COUNTING = /_tokens"|"created(_at)?"/;
-/** No JSON, but what some libraries write for it. */
-const NO_NUMBERS = /([:[,]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g;
-
-function withCheckedNumbers(line: string): string {
-  const data = /^data:(.*)$/.exec(line)?.[1];
-  if (data === undefined || !COUNTING.test(data)) return line;
-  const known = parsed(data);
-  const event = known ?? parsed(data.replace(NO_NUMBERS, (_, before: string) => `${before}0`));
-  const isChanged = checkNumbers(event) || (event !== undefined && known === undefined);
-  return isChanged ? `data: ${JSON.stringify(event)}` : line;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** @returns whether a number was changed, in place: in the event itself, or in the reply that it tells of */
-const checkNumbers = (event: unknown): boolean =>
+export const checkNumbers = (event: unknown): boolean =>
   [event, fieldsOf(event).response, fieldsOf(event).message]
     .filter(isRecord)
     .map((holder) => [

@@ -6,7 +6,7 @@ import type { LanguageModel } from 'ai';
 import type { Config } from '../core/config.ts';
 import type { GuardedFetch } from '../egress/egress.ts';
 import { plainFetch } from '../egress/limits.ts';
-import { checkingNumbers } from './provider-numbers.ts';
+import { mending } from './mended-lines.ts';
 import { streaming } from './whole-replies.ts';
 import { replyFetch, type ReplyLimits } from './reply-limits.ts';
 import { PROVIDERS } from './catalogue.ts';
@@ -37,11 +37,11 @@ interface Making<Credential> {
 const SDK_MODELS: { readonly [Name in ProviderName]: (making: Making<CredentialOf<Name>>) => Promise<SdkModel> } = {
   async anthropic({ credential: apiKey, model, fetch, config }) {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic({ apiKey, baseURL: config.ANTHROPIC_BASE_URL, fetch: checkingNumbers(fetch) })(model);
+    return createAnthropic({ apiKey, baseURL: config.ANTHROPIC_BASE_URL, fetch: mending(fetch) })(model);
   },
   async openai({ credential: apiKey, model, fetch, config }) {
     const { createOpenAI } = await import('@ai-sdk/openai');
-    return createOpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, fetch: checkingNumbers(fetch) })(model);
+    return createOpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, fetch: mending(fetch) })(model);
   },
   async 'openai-compatible'({ credential, model, fetch, guardedFetch, config }) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
@@ -60,7 +60,7 @@ const SDK_MODELS: { readonly [Name in ProviderName]: (making: Making<CredentialO
       baseURL: baseUrl,
       apiKey,
       includeUsage: true,
-      fetch: checkingNumbers(streaming(allowed)),
+      fetch: mending(streaming(allowed)),
     })(model);
   },
 };

@@ -109,6 +109,8 @@ export interface ModelCall {
   outputSchema?: Record<string, unknown>;
   maxOutputTokens: number;
   timeoutMs: number;
+  /** A provider that asks to wait for longer is not asked again. */
+  maxRetryAfterMs?: number;
   signal: AbortSignal;
   /** Required when the provider is `sample`: the reply to give instead of calling a model. */
   recorded?: RecordedReply;
@@ -138,7 +140,13 @@ export interface TokenUsage {
 
 export interface ModelReply {
   text: string;
-  toolCalls: { callId: string; tool: string; arguments: unknown }[];
+  toolCalls: {
+    callId: string;
+    tool: string;
+    arguments: unknown;
+    /** Why it cannot be made: the arguments are none. */
+    fault?: string;
+  }[];
   usage: TokenUsage;
   /** The provider's word: `stop`, `length`, `tool-calls` and others. */
   finishReason: string;

@@ -72,11 +72,6 @@ test.each<[string, provider.Reply, Partial<ModelFailure>]>([
   ],
   ['an empty answer', provider.answer('  '), { code: 'model_malformed_reply', retryable: true }],
   [
-    'arguments that are no JSON',
-    provider.callTools({ id: 'c1', name: 'search', arguments: '{"query": ' }),
-    { code: 'model_malformed_reply', retryable: true },
-  ],
-  [
     'context overflow',
     provider.refuse(400, {
       message: "This model's maximum context length is 8192 tokens.",

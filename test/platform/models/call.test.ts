@@ -176,11 +176,6 @@ test.each<[string, provider.Reply, unknown]>([
   ['a reset in mid-stream', provider.reset('Once upon a time'), { inputTokens: INPUT, outputTokens: 4 }],
   ['an error in mid-stream', provider.failInStream('sorry'), { inputTokens: INPUT, outputTokens: 1 }],
   ['an empty answer', provider.answer('  '), { inputTokens: 12, outputTokens: 3 }],
-  [
-    'arguments that are no JSON',
-    provider.callTools({ id: 'c1', name: 'search', arguments: '{"query": ' }),
-    { inputTokens: INPUT, outputTokens: expect.any(Number) },
-  ],
   ['429', provider.refuse(429, { message: 'slow' }), undefined],
   ['401', provider.refuse(401, { message: 'who?' }), undefined],
   ['400', provider.refuse(400, { message: 'no' }), undefined],

@@ -206,7 +206,6 @@ test.each(Object.entries(CALLS))('a call of a tool by %s', async (_server, reply
 // Guards: a reply that was cut off says so; one that ends for a reason that nobody knows is taken as it is.
 test.each([
   ['length', 'length'],
-  ['content_filter', 'content-filter'],
   ['eos', 'other'],
 ])('an answer that ends with %s', async (sent, told) => {
   server.script(sse(piece(vllm, { content: 'Hello' }), piece(vllm, {}, sent), line('[DONE]')));
