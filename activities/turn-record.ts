@@ -1,4 +1,5 @@
 /** Turns what a turn came to into rows and events. It asks nobody, so a repeated turn records the same. */
+import { modelName, type RecordedPart } from '../src/platform/models/recorded-parts.ts';
 import { wireName } from '../src/platform/models/tool-names.ts';
 import type { ModelFailure, ModelReply, ResolvedModel, TokenUsage } from '../src/platform/models/types.ts';
 import type { TurnOutcome } from '../src/resources/runs/model.ts';
@@ -49,6 +50,24 @@ export const requestedCalls = (
     };
   };
   return Promise.all(reply.toolCalls.map(requested));
+};
+
+/** A reply as it is recorded: the parts of an AI SDK message, with what its model alone is told again. */
+export const spoken = (
+  { text, reasoning = [], toolCalls }: ModelReply,
+  calls: readonly RecordedToolCall[],
+  resolved: ResolvedModel,
+): RecordedPart[] => {
+  const by = modelName(resolved);
+  return [
+    ...reasoning.map((each) => ({ type: 'reasoning' as const, ...each, by })),
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...calls.map(({ callId, tool, arguments: input, position }) => {
+      const opaque = toolCalls[position]?.opaque;
+      const call = { type: 'tool-call' as const, toolCallId: callId, toolName: tool, input };
+      return opaque ? { ...call, opaque, by } : call;
+    }),
+  ];
 };
 
 /** Tokens, as events tell them; parts only where the provider told them. */

@@ -38,7 +38,15 @@ import { untilRecorded } from './database-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
 import { createTurnBeginning, type TurnBeginningDependencies } from './turn-beginning.ts';
-import { abortedRequest, callEvents, failedRequest, iteration, requestedCalls, toolsOutcome } from './turn-record.ts';
+import {
+  abortedRequest,
+  callEvents,
+  failedRequest,
+  iteration,
+  requestedCalls,
+  spoken,
+  toolsOutcome,
+} from './turn-record.ts';
 
 export interface TurnDependencies extends TurnBeginningDependencies {
   tools: ToolRegistry;
@@ -160,7 +168,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       resolved,
       credentials,
       system: systemText(present(run.messages.find(({ role }) => role === 'system')).content as SystemContent),
-      messages: modelMessages(run, earlier, pictures.notes),
+      messages: modelMessages(run, earlier, resolved, pictures.notes),
       pictures: pictures.shown,
       tools: offered
         .filter(isCallable)
@@ -241,15 +249,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         usage: reply.usage,
         costUsd,
         wallet: spending.wallet(costUsd),
-        reply: [
-          ...(reply.text === '' ? [] : [{ type: 'text', text: reply.text }]),
-          ...calls.map((call) => ({
-            type: 'tool-call',
-            toolCallId: call.callId,
-            toolName: call.tool,
-            input: call.arguments,
-          })),
-        ],
+        reply: spoken(reply, calls, resolved),
         toolCalls: calls,
         events: [iteration(turn, attempt, reply, costUsd, durationMs, resolved), ...calls.flatMap(callEvents)],
         end: runEnd,

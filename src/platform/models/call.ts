@@ -15,6 +15,7 @@ import { countInput, listenForUsage, type UsageListener } from './usage-without-
 import { reportedUsage } from './provider-numbers.ts';
 import { createReplyCounter } from './reply-limits.ts';
 import { countTokensOf } from './token-counts.ts';
+import { createThoughts, opaqueIn } from './thoughts.ts';
 import { argumentsIn, withoutSecondCoding } from './tool-arguments.ts';
 import { toWire, wireName } from './tool-names.ts';
 import type { ModelCall, ModelReply } from './types.ts';
@@ -106,7 +107,8 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
         return Promise.resolve(input === undefined ? null : { ...toolCall, input });
       },
       // Strict mode stays off because a tenant's schema seldom meets its rules; the caller validates what comes.
-      providerOptions: { openai: { strictJsonSchema: false } },
+      // Nothing is left at the provider, which gives its reasoning to take along instead.
+      providerOptions: { openai: { strictJsonSchema: false, store: false } },
       onError: () => {}, // The SDK would print it to the console; the stream below throws it.
     });
 
@@ -117,9 +119,11 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
       finishReason: 'unknown',
     };
     const count = createReplyCounter(call);
+    const thoughts = createThoughts();
     for await (const part of fullStream) {
       listener.hear(part);
       count(part);
+      thoughts.hear(part);
       if (part.type === 'error') throw part.error;
       else if (part.type === 'text-delta') {
         reply.text += part.text;
@@ -133,6 +137,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
           tool: names.get(part.toolName) ?? part.toolName,
           // The run answers a call that cannot be made. What no server would take is not sent back to one.
           ...(fault ? { arguments: {}, fault } : { arguments: given }),
+          ...opaqueIn(part),
         });
       } else if (part.type === 'finish-step') {
         if (part.finishReason === 'other' && part.rawFinishReason === undefined)
@@ -147,7 +152,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
       }
     }
     abortSignal.throwIfAborted();
-    return checked(whole(reply, call), call);
+    return checked(whole({ ...reply, ...thoughts.told() }, call), call);
   });
 
 /** @returns why these cannot be the arguments of any tool */

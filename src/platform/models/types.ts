@@ -138,14 +138,28 @@ export interface TokenUsage {
   reasoningTokens?: number;
 }
 
+/**
+ * What a provider gave with a part of its reply and wants back with it in the next call (signatures, encrypted reasoning), as
+ * the SDK has it. Nobody else reads it, and no other model is told it.
+ */
+export type Opaque = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface Reasoning {
+  text: string;
+  opaque?: Opaque;
+}
+
 export interface ModelReply {
   text: string;
+  /** What it thought before it answered, where the provider tells. No part of its answer. */
+  reasoning?: Reasoning[];
   toolCalls: {
     callId: string;
     tool: string;
     arguments: unknown;
     /** Why it cannot be made: the arguments are none. */
     fault?: string;
+    opaque?: Opaque;
   }[];
   usage: TokenUsage;
   /** The provider's word: `stop`, `length`, `tool-calls` and others. */

@@ -7,6 +7,7 @@ import type { RunContextPage } from '../runs/contract.ts';
 import { CONTEXT_CATEGORIES, type ContextCategory, type SystemContent } from '../runs/model.ts';
 import type { ContextReports, RunInConversation } from '../runs/service.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
+import { withoutOpaque } from '../../platform/models/recorded-parts.ts';
 import { utterances } from './transcript.ts';
 
 interface ReportDependencies {
@@ -44,7 +45,7 @@ function pieces(run: RunInConversation): Piece[] {
   return [
     ...ofSystem(system.content as SystemContent),
     ...utterances(run, run.earlier).flatMap(({ content, results }): Piece[] => [
-      { category: 'messages', text: asText(content) },
+      { category: 'messages', text: asText(withoutOpaque(content)) },
       ...results.map(({ result }): Piece => ({ category: 'tool_results', text: asText(result) })),
     ]),
   ];

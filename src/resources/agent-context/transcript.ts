@@ -1,6 +1,8 @@
 /** Makes what a model is shown: this is the one place where a run's record becomes a prompt. */
 import type { ModelMessage } from 'ai';
 import { fieldsOf } from '../../platform/core/record.ts';
+import { modelName, toldTo, type RecordedPart } from '../../platform/models/recorded-parts.ts';
+import type { ResolvedModel } from '../../platform/models/types.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 import { PICTURE_NOTES, type PicturesOfRun } from './pictures.ts';
 
@@ -40,10 +42,14 @@ const noted = (result: unknown, note: keyof typeof PICTURE_NOTES | undefined): u
 export const modelMessages = (
   run: Recorded,
   earlier: Exchanges,
+  model: Pick<ResolvedModel, 'provider' | 'model'>,
   pictures: PicturesOfRun['notes'] = new Map(),
 ): ModelMessage[] =>
   utterances(run, earlier).flatMap(({ role, content, results }): ModelMessage[] => [
-    { role, content } as ModelMessage,
+    {
+      role,
+      content: Array.isArray(content) ? toldTo(content as RecordedPart[], modelName(model)) : content,
+    } as ModelMessage,
     ...(results.length > 0
       ? [{ role: 'tool' as const, content: results.map((call) => toolResult(call, pictures)) }]
       : []),

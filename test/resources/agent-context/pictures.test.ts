@@ -68,7 +68,7 @@ test('the latest of them are shown', async () => {
     call_4: 'shown',
   });
   const messages: RunInTurn['messages'] = [{ turn: 1, role: 'assistant', content: [] }];
-  const told = modelMessages({ messages, toolCalls: read }, [], notes);
+  const told = modelMessages({ messages, toolCalls: read }, [], { provider: 'anthropic', model: 'm' }, notes);
   expect(JSON.stringify(told)).toContain(PICTURE_NOTES.earlier);
   expect(JSON.stringify(told)).not.toContain(png.toString('base64'));
 });

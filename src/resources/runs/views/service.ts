@@ -4,6 +4,7 @@ import type { Caller } from '../../../platform/http/endpoint.ts';
 import type { RunStore } from '../store/index.ts';
 import type { RunFilters } from './contract.ts';
 import { groupFailures } from './failures.ts';
+import { withoutOpaque } from '../../../platform/models/recorded-parts.ts';
 
 export type RunViews = ReturnType<typeof createRunViews>;
 
@@ -60,6 +61,7 @@ export const createRunViews = ({ store, detailTtlMs }: RunViewsDependencies) => 
   async transcript({ customerId }: Caller, runId: string, page: { from_turn: number; limit: number }) {
     const { rows, nextTurn } = await store.readTranscript(customerId, runId, page);
     if (rows.length === 0) found(await store.findRun(customerId, runId));
-    return { data: rows, meta: { next_turn: nextTurn } };
+    const data = rows.map((row) => ({ ...row, content: withoutOpaque(row.content) }));
+    return { data, meta: { next_turn: nextTurn } };
   },
 });
