@@ -25,6 +25,7 @@ import {
   shorten,
   shortTime,
 } from './output.ts';
+import { withoutCode } from './problems.ts';
 
 const THREADS = '/v1/chat/threads';
 const pathOf = (id: string, what = ''): string => `${THREADS}/${encodeURIComponent(id)}${what}`;
@@ -95,7 +96,9 @@ async function show(id: string, { limit, json }: { limit: string; json?: boolean
 
 function printMessage({ role, agent, content, status, error }: ChatMessage): void {
   const who = role === 'user' ? 'you' : (agent ?? 'agent');
-  print(`${paint('bold', who)}  ${content ?? `(${paintStatus(status)}${error ? `: ${oneLine(error)}` : ''})`}`);
+  print(
+    `${paint('bold', who)}  ${content ?? `(${paintStatus(status)}${error ? `: ${withoutCode(oneLine(error))}` : ''})`}`,
+  );
 }
 
 async function say(
@@ -119,7 +122,8 @@ async function say(
   const run = await service.controlPlane<Run>('GET', `/v1/runs/${runId}/detail`);
   if (json) printJson(run);
   else if (run.output !== null && reading.text() !== run.output) print(run.output);
-  if (run.status !== 'succeeded') throw new CliError(`run ${runId} ${run.status}${run.error ? `: ${run.error}` : ''}`);
+  if (run.status !== 'succeeded')
+    throw new CliError(`run ${runId} ${run.status}${run.error ? `: ${withoutCode(run.error)}` : ''}`);
 }
 
 async function upload(service: ServiceClient, id: string, files: readonly string[]): Promise<Attachment[]> {

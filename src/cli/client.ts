@@ -8,18 +8,7 @@ import { errorCodeOf, errorOf } from '../platform/core/causes.ts';
 import { fieldsOf, isRecord } from '../platform/core/record.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { CliError, oneLine, printAside } from './output.ts';
-
-/** The service answered with a problem. */
-export class ServiceProblem extends CliError {
-  readonly status: number;
-  /** The `detail` of the answer, as it came. */
-  readonly detail: unknown;
-  constructor(status: number, message: string, detail?: unknown) {
-    super(message);
-    this.status = status;
-    this.detail = detail;
-  }
-}
+import { ServiceProblem } from './problems.ts';
 
 /** The service could not be reached. */
 class NoAnswer extends CliError {}
@@ -105,11 +94,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
       throw new NoAnswer(explainNoAnswer(baseUrl, error));
     }
     const text = await response.text();
-    if (!response.ok) {
-      const answer = `${method} ${path}: ${response.status} ${explainProblem(text)}`;
-      const message = response.status === 401 ? `${refusedOf(headers)} (${answer})` : answer;
-      throw new ServiceProblem(response.status, message, detailOf(text));
-    }
+    if (!response.ok) throw new ServiceProblem(`${method} ${path}`, response.status, text);
     const reply: unknown = text ? JSON.parse(text) : undefined;
     printWarnings(reply);
     return reply as T;
@@ -134,8 +119,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
     async download(path, headers) {
       const response = await fetch(baseUrl + CONTROL_PLANE + path, { headers: { ...headers, ...withSession() } });
       if (response.ok) return response;
-      const text = await response.text();
-      throw new ServiceProblem(response.status, `GET ${path}: ${response.status} ${explainProblem(text)}`);
+      throw new ServiceProblem(`GET ${path}`, response.status, await response.text());
     },
   };
 }
@@ -179,12 +163,6 @@ function printWarnings(reply: unknown): void {
   }
 }
 
-/** @returns what to do where the credential of these headers does not count */
-const refusedOf = ({ authorization }: Record<string, string>): string =>
-  authorization === undefined
-    ? 'the session does not count: use `aos login`, or set AOS_SESSION'
-    : 'the API key does not count: set AOS_API_KEY; `aos keys create` makes one';
-
 /** A form sets its own content type. */
 const isJson = (body: unknown): boolean => body !== undefined && !(body instanceof FormData);
 
@@ -196,35 +174,4 @@ function explainNoAnswer(baseUrl: string, error: unknown): string {
   const code = errorCodeOf(cause);
   if (name === 'TimeoutError') return `the service at ${baseUrl} did not answer within ${TIMEOUT_MS / 1_000} s`;
   return `the service is not running at ${baseUrl}${code ? ` (${code})` : ''}: start it with \`${startLine()}\``;
-}
-
-function detailOf(body: string): unknown {
-  try {
-    // The browser proxy names what it refuses `error`.
-    const { detail, error } = fieldsOf(JSON.parse(body));
-    return detail ?? error;
-  } catch {
-    return undefined;
-  }
-}
-
-/** @returns for example `error plan_limit_exceeded, limit 3` of an object */
-function inWords(value: unknown): string {
-  if (Array.isArray(value)) return value.map(inWords).join(', ');
-  if (!isRecord(value)) return String(value);
-  const parts = Object.entries(value).map(([name, one]) => `${name.replaceAll('_', ' ')} ${inWords(one)}`);
-  return parts.join(', ');
-}
-
-/** @returns the `{detail}` of an answer as a text, whatever form it has */
-export function explainProblem(body: string): string {
-  const detail = detailOf(body);
-  if (detail === undefined) return oneLine(body).slice(0, 200);
-  if (typeof detail === 'string') return detail;
-  if (isRecord(detail) && detail['code'] === 'in_use') return oneLine(String(detail['message']));
-  if (!Array.isArray(detail)) return inWords(detail);
-  return detail
-    .map(fieldsOf)
-    .map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join('.') : ''}: ${String(msg)}`)
-    .join('; ');
 }

@@ -1,10 +1,11 @@
 /** Asks the running service what it is configured with and how it is, for `aos doctor`. What it says has no secret. */
 import type { SystemHealth, SystemInfo } from '../../client/src/api.ts';
 import { messageOf } from '../platform/core/causes.ts';
-import { createServiceClient, findService, ServiceProblem, startLine, type ServiceClient } from './client.ts';
+import { createServiceClient, findService, startLine, type ServiceClient } from './client.ts';
 import { failed, ok, warning, type CheckResult } from './findings.ts';
 import { MODEL_SETTINGS } from './models.ts';
 import { OWN_VERSION } from './version.ts';
+import { ServiceProblem } from './problems.ts';
 
 type Operations = NonNullable<SystemInfo['operations']>;
 

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { DeployedManifest, ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
 import { agrees } from './asking.ts';
-import { openService, ServiceProblem, type ServiceClient } from './client.ts';
+import { openService, type ServiceClient } from './client.ts';
 import { bodyOf, FaultyFiles, faultsIn, readManifests, type ManifestFile } from './files/directory.ts';
 import { printPlan } from './files/printing.ts';
 import { writeManifests, writeSchemas } from './files/writing.ts';
 import { readFields } from './input.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { CliError, oneLine, print, printJson, shorten, shortTime } from './output.ts';
+import { ServiceProblem } from './problems.ts';
 
 const MANIFESTS = '/v1/manifests';
 /** As Terraform has it: something is to be changed. */

@@ -6,11 +6,12 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { WaitDetail } from '../../client/src/api.ts';
 import { ANSWERS, type Answer } from '../resources/inbox/model.ts';
 import { agrees } from './asking.ts';
-import { openService, ServiceProblem, type ServiceClient } from './client.ts';
+import { openService, type ServiceClient } from './client.ts';
 import { addHandOverCommands } from './inbox-hand-over.ts';
 import { inWords, pathOf } from './inbox-address.ts';
 import { addListCommand, placeOf } from './inbox-list.ts';
 import { CliError, oneLine, paint, print, printJson, shortTime } from './output.ts';
+import { ServiceProblem, withoutCode } from './problems.ts';
 import { formatUsd } from './timeline.ts';
 
 interface Output {
@@ -86,7 +87,7 @@ function printWait(wait: WaitDetail): void {
   line('paused by', wait.pause_reason);
   if (wait.prompt !== null && wait.prompt !== wait.title) print(`\n${wait.prompt}`);
   for (const { phase_slug, step_slug, error } of wait.failures)
-    line('failed', oneLine(`${phase_slug}/${step_slug} ${error ?? ''}`));
+    line('failed', `${phase_slug}/${step_slug} ${withoutCode(oneLine(error ?? ''))}`);
   for (const { of, spent_usd, budget_usd } of wait.budgets) {
     line('budget', oneLine(`${of}: ${formatUsd(spent_usd)} of ${formatUsd(budget_usd)}`));
   }

@@ -7,8 +7,9 @@ import ms, { type StringValue } from 'ms';
 import { dropKeptSession, keepSession, LOCAL_OWNER, readKeptSession } from '../embedded/credentials.ts';
 import { first } from '../platform/core/present.ts';
 import { question } from './asking.ts';
-import { explainProblem, findService, startLine } from './client.ts';
+import { findService, startLine } from './client.ts';
 import { CliError, oneLine, print, printAside, printJson } from './output.ts';
+import { explainProblem } from './problems.ts';
 
 interface LoginOptions {
   workspace?: string;

@@ -5,8 +5,9 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { OtpProblem } from '../../client/src/api.ts';
 import { question } from './asking.ts';
-import { ServiceProblem, type ServiceClient } from './client.ts';
+import type { ServiceClient } from './client.ts';
 import { CliError, oneLine, printAside } from './output.ts';
+import { ServiceProblem } from './problems.ts';
 
 export interface Confirming {
   challenge?: string;

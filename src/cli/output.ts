@@ -10,10 +10,13 @@ import { styleText } from 'node:util';
 export class CliError extends Error {
   /** 2 if the command was called with an argument that names nothing. */
   readonly exitCode: 1 | 2;
+  /** The same for programs, which get it where they asked for JSON. */
+  readonly forPrograms: object | undefined;
 
-  constructor(message: string, exitCode: 1 | 2 = 1) {
+  constructor(message: string, exitCode: 1 | 2 = 1, forPrograms?: object) {
     super(message);
     this.exitCode = exitCode;
+    this.forPrograms = forPrograms;
   }
 }
 

@@ -5,6 +5,7 @@ import type { Project } from '../../client/src/api.ts';
 import type { PauseReason, TaskStatus } from '../resources/projects/model.ts';
 import type { ServiceClient } from './client.ts';
 import { oneLine, paint, paintStatus, shorten } from './output.ts';
+import { withoutCode } from './problems.ts';
 import { stepsOf, type Board, type Phase, type PlacedStep } from './project-client.ts';
 import { helpWith, promptOf, waitingGates } from './project-gates.ts';
 import { formatUsd } from './timeline.ts';
@@ -87,7 +88,8 @@ const happening = ({ steps }: Phase): string =>
   steps
     .filter(({ status }) => ['running', 'blocked', 'failed'].includes(status))
     .map(({ step_slug, status, attempt_count, error }) => {
-      if (status === 'failed') return paint('red', shorten(`${step_slug}: ${oneLine(error ?? 'failed')}`, 80));
+      if (status === 'failed')
+        return paint('red', shorten(`${step_slug}: ${withoutCode(oneLine(error ?? 'failed'))}`, 80));
       return attempt_count > 0 ? `${step_slug} (attempt ${attempt_count})` : step_slug;
     })
     .join(', ');
@@ -129,7 +131,7 @@ export function pauseHelp(board: Board, error?: string): string[] {
   }
   const failed = stepsOf(board).filter(({ status }) => status === 'failed');
   return [
-    ...failed.map((step) => `${step.place}: ${oneLine(step.error ?? 'failed')}`),
+    ...failed.map((step) => `${step.place}: ${withoutCode(oneLine(step.error ?? 'failed'))}`),
     (pause_reason && ADVICE[pause_reason]) ?? TRY_AGAIN,
     ...failed.map(({ place }) => `  aos project retry ${id} ${place}`),
     resume,

@@ -1,8 +1,9 @@
 /** Reads projects for the command line: rows of the control plane, put together as a board of phases and steps. */
 import type { Project, ProjectEvent, Subtask, Task } from '../../client/src/api.ts';
 import { first } from '../platform/core/present.ts';
-import { ServiceProblem, type ServiceClient } from './client.ts';
+import type { ServiceClient } from './client.ts';
 import { CliError } from './output.ts';
+import { ServiceProblem } from './problems.ts';
 
 export interface Phase extends Task {
   /** On a board of what happens, only phases that are at work or went wrong have their steps. */

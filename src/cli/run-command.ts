@@ -18,7 +18,9 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     // It has said so already.
     if (error instanceof CommanderError) return error.exitCode;
     printAside(`${paint('red', 'error:')} ${explain(error).replaceAll(/\n(?! {2})/g, '\n  ')}`);
-    return error instanceof CliError ? error.exitCode : 1;
+    if (!(error instanceof CliError)) return 1;
+    if (error.forPrograms && args.includes('--json')) printAside(`  ${JSON.stringify(error.forPrograms)}`);
+    return error.exitCode;
   }
 }
 

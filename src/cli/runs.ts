@@ -27,6 +27,7 @@ import {
   shorten,
   shortTime,
 } from './output.ts';
+import { withoutCode } from './problems.ts';
 import { promptSample } from './samples.ts';
 import { costOf, executionUrl, formatCost, formatEvent, listEvents, sumUsd } from './timeline.ts';
 
@@ -136,7 +137,7 @@ async function dispatch(
   if (json) printJson({ ...run, total_cost_usd: sumUsd(seen.map(({ cost_usd }) => cost_usd)) }, 0);
   else printRun(service, run, seen, { isRead: reading.text() === run.output });
   if (run.status !== 'succeeded')
-    throw new CliError(`run ${run.run_id} ${run.status}${run.error ? `: ${run.error}` : ''}`);
+    throw new CliError(`run ${run.run_id} ${run.status}${run.error ? `: ${withoutCode(run.error)}` : ''}`);
 }
 
 /** @param isRead its output stands above already */
@@ -151,7 +152,7 @@ function printRun(
   line('run', run.run_id);
   line('agent', run.agent ?? undefined);
   line('status', paintStatus(run.status));
-  line('error', run.error ?? undefined);
+  line('error', run.error === null ? undefined : withoutCode(run.error));
   line('cost', costOf(seen));
   line('temporal', executionUrl(service, run.run_id));
   if (run.output !== null && !isRead) print(`\n${run.output}`);
@@ -234,7 +235,10 @@ const FOUND_COLUMNS: Listing<FoundRun>['columns'] = [
   { title: 'VIA', value: (row) => row.transport, isWide: true },
   { title: 'MODEL', value: (row) => row.model, isWide: true },
   { title: 'PROJECT', value: (row) => row.project_id, isWide: true },
-  { title: 'PROMPT OR ERROR', value: (row) => shorten(oneLine(row.error ?? row.prompt), 90) },
+  {
+    title: 'PROMPT OR ERROR',
+    value: (row) => shorten(oneLine(row.error === null ? row.prompt : withoutCode(row.error)), 90),
+  },
 ];
 
 async function show(runId: string, { json }: Output): Promise<void> {

@@ -27,6 +27,10 @@ export function formatEvent(event: RunEvent): string {
 
 type Payload = Record<string, unknown>;
 
+/** The code is for programs, and is told only where nothing else is known. */
+const failureIn = ({ code, error }: Payload): string =>
+  error ? String(error) : String(code ?? '').replaceAll('_', ' ');
+
 /** Says what a person wants to read of each kind of event on one line. Other events show all that they carry. */
 const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
   run_received: () => '',
@@ -36,9 +40,9 @@ const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
     const cached = cache_read_tokens === undefined ? '' : ` (${String(cache_read_tokens)} from the cache)`;
     return `turn ${String(turn)}: ${String(input_tokens)} tokens in${cached}, ${String(output_tokens)} out  ${String(text_preview ?? '')}`;
   },
-  run_failed: ({ code, error }) => [code, error].filter(Boolean).join(': '),
+  run_failed: failureIn,
   claude_request: ({ turn, attempt, code, error }) =>
-    `turn ${String(turn)}, attempt ${String(attempt)}: ${[code, error].filter(Boolean).join(': ')}`,
+    `turn ${String(turn)}, attempt ${String(attempt)}: ${failureIn({ code, error })}`,
   tool_call: ({ tool, arguments_preview, url }) =>
     url ? `${String(tool)} waits for a person: ${String(url)}` : `${String(tool)} ${String(arguments_preview ?? '')}`,
   tool_result: ({ tool, result_preview }) => `${String(tool)} -> ${String(result_preview ?? '')}`,

@@ -4,9 +4,10 @@ import type { Workspace, WorkspaceDetail } from '../../client/src/api.ts';
 import { readCredentials } from '../embedded/credentials.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { PLANS } from '../resources/workspaces/model.ts';
-import { explainProblem, openService, ServiceProblem } from './client.ts';
+import { openService } from './client.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { CliError, oneLine, paint, print, printJson, shortTime } from './output.ts';
+import { ServiceProblem } from './problems.ts';
 import { addExportCommands, exportWorkspace } from './workspace-exports.ts';
 
 interface Output {
@@ -158,8 +159,7 @@ async function setState(id: string, state: string, { url, code, message, json }:
     throw new CliError(`the control plane does not answer at ${address}`);
   });
   const text = await response.text();
-  if (!response.ok)
-    throw new ServiceProblem(response.status, `PATCH ${path}: ${response.status} ${explainProblem(text)}`);
+  if (!response.ok) throw new ServiceProblem(`PATCH ${path}`, response.status, text);
   say(JSON.parse(text) as Workspace, json);
 }
 

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { explainProblem, findService } from '../../src/cli/client.ts';
+import { findService } from '../../src/cli/client.ts';
+import { explainProblem } from '../../src/cli/problems.ts';
 import type { CheckResult } from '../../src/cli/findings.ts';
 import { executionUrl, formatUsd, sumUsd } from '../../src/cli/timeline.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
@@ -127,7 +128,7 @@ test('adds dollars exactly', () => {
 
 // Guards: links and error bodies are printed in a readable form.
 test('explains replies and links executions', () => {
-  expect(explainProblem('{"detail":"not_found"}')).toBe('not_found');
+  expect(explainProblem('{"detail":"not_found"}')).toMatch(/^there is no such thing/);
   expect(explainProblem('{"detail":[{"loc":["body","prompt"],"msg":"required","type":"x"}]}')).toBe(
     'body.prompt: required',
   );

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
-import { explainProblem } from '../../src/cli/client.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { VERBS } from '../../src/cli/verbs.ts';
 import { present } from '../../src/platform/core/present.ts';
@@ -68,17 +67,6 @@ describe('a word that names no command', () => {
     }
   });
 });
-
-// Guards against: the body of a refusal that is printed as JSON, whatever its shape.
-test.each([
-  [{ error: 'plan_limit_exceeded', tier: 'free', limit: 3 }, 'error plan_limit_exceeded, tier free, limit 3'],
-  [
-    { code: 'not_an_approver', can_answer: { members: ['a@b.example', 'c@b.example'] } },
-    'code not_an_approver, can answer members a@b.example, c@b.example',
-  ],
-  [[{ loc: ['body', 'prompt'], msg: 'is required' }], 'body.prompt: is required'],
-  ['not_found: there is no agent nobody', 'not_found: there is no agent nobody'],
-])('a refusal with %j', (detail, told) => expect(explainProblem(JSON.stringify({ detail }))).toBe(told));
 
 describe('verbs', () => {
   /** These words mean something else there. */

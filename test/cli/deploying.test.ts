@@ -152,7 +152,10 @@ test('a deploy token', async () => {
   expect(await deploy.aos('tokens')).toMatch(/\n +\d+ +github +active /);
   expect(await deploy.run(['apply', deploy.directory, '--yes'], env)).toMatchObject({ code: 0, stderr: '' });
   for (const args of [['agents'], ['runs'], ['tokens'], ['keys'], ['agents', 'delete', 'scribe']]) {
-    expect(await deploy.run(args, env)).toMatchObject({ code: 1, stderr: expect.stringContaining('deploys_only') });
+    expect(await deploy.run(args, env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('a deploy token exports, plans'),
+    });
   }
   expect(await deploy.aos('audit', '--action', 'manifests.apply')).toMatch(/deploy-token:\d+/);
   expect(await deploy.aos('audit', '--action', 'deploy-tokens.create')).toContain('deploy-tokens.create');
@@ -162,7 +165,7 @@ test('a deploy token', async () => {
   await deploy.aos('tokens', 'delete', String(data[0].id));
   expect(await deploy.run(['plan', deploy.directory], env)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('auth_required'),
+    stderr: expect.stringContaining('the session does not count'),
   });
   expect(await deploy.aos('tokens')).toMatch(/github +revoked/);
 });

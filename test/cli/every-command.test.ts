@@ -163,7 +163,7 @@ describe('lists', () => {
       expect({ name, code, stderr }).toEqual({
         name,
         code: 1,
-        stderr: expect.stringMatching(/^http:\S+ does not answer; .*\nerror: .* 500 that is all\n$/),
+        stderr: expect.stringMatching(/^http:\S+ does not answer; .*\nerror: that is all \(GET \S+\)\n$/),
       });
       // A table, or what is said where there is nothing; then, once, that there is nothing.
       expect([name, stdout]).toEqual([name, expect.stringMatching(/^(?:.*\S.*\n)+\n\S.*\n$/)]);

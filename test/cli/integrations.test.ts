@@ -72,7 +72,7 @@ test.each([
   [['set', 'github', 'nothing'], 'x', 'github has no slot nothing; it has token, mcp.url'],
   [['set', 'github', 'token'], ' \n', 'no value: give it on standard input'],
   [['set', 'smtp', 'server.port'], 'x', 'must be a port'],
-  [['unset', 'github', 'token'], '', '404 not_found'],
+  [['unset', 'github', 'token'], '', 'there is no such thing in your workspace'],
 ])('%j of "%s"', async (args, input, message) => {
   const { code, stdout, stderr } = await aos(args, input);
   expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });

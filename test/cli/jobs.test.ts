@@ -93,7 +93,7 @@ test('times a job that ships', async () => {
 
 // Guards: a refusal of the service is one line on stderr and exit code 1.
 test.each([
-  ['an unknown job', ['enable', 'nothing'], '404 not_found'],
+  ['an unknown job', ['enable', 'nothing'], 'there is no such thing in your workspace'],
   ['a bad expression', ['create', 'a', '@daily', 'writer', '--brief', 'b'], 'cron: must be five fields'],
   ['a job without a brief', ['create', 'a', '0 6 * * *', 'writer'], 'brief required'],
   ['a change of nothing', ['change', 'daily-digest'], 'provide at least one of'],

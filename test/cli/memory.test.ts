@@ -112,7 +112,7 @@ test('tells how it hangs together', async () => {
 test.each([
   [['add', 'x', '--file', 'y'], 'error: give the content or --file, not both\n'],
   [['show', 'x'], 'expects the number of an entry'],
-  [['show', '999999999'], '404 not_found'],
+  [['show', '999999999'], 'there is no such thing in your workspace'],
   [['edit', '5', '--archive', '--restore'], 'cannot be used with'],
   [['delete', '5', '--code', '123456'], 'error: give both --challenge and --code\n'],
 ])('refuses %j', async (args, message) => {

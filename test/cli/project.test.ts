@@ -209,7 +209,7 @@ describe('what goes wrong is one clear message and a failing exit code', () => {
   test.each([
     ['no brief', ['start', 'letter'], 'give --brief, --brief-file or --sample'],
     ['no such file', ['start', 'letter', '--brief-file', '/nowhere'], 'cannot read /nowhere'],
-    ['an unknown workflow', ['start', 'nope', '--brief', 'Bread'], 'POST /v1/projects: 400'],
+    ['an unknown workflow', ['start', 'nope', '--brief', 'Bread'], 'unknown or archived workflow: nope (POST'],
     ['a bad param', ['start', 'letter', '--brief', 'Bread', '--param', 'size'], 'expects name=value'],
     [
       'an unknown project',

@@ -61,7 +61,7 @@ test('goes through the life of a skill', async () => {
 
 // Guards: a refusal of the service is one line on stderr and exit code 1.
 test.each([
-  ['an unknown skill', ['show', 'nothing'], '404 not_found'],
+  ['an unknown skill', ['show', 'nothing'], 'there is no such thing in your workspace'],
   ['a built-in skill', ['delete', 'planning'], 'planning is built in'],
   ['a change of nothing', ['edit', 'planning'], 'nothing to change'],
   ['a file that is not there', ['add', 'a', 'A', '--file', '/nowhere/a.md'], 'cannot read /nowhere/a.md'],

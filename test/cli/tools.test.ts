@@ -41,7 +41,7 @@ test('lists and shows', async () => {
   expect(await aos('show', 'calculator')).toEqual(
     ok(expect.stringMatching(/^calculator\n[^]*"expression"[^]*none\n$/)),
   );
-  expect(await aos('show', 'nothing')).toEqual(failed('404 not_found'));
+  expect(await aos('show', 'nothing')).toEqual(failed('there is no such thing in your workspace'));
 });
 
 // Guards: a webhook tool is made by options. An edit keeps what it does not name, including secrets that were masked.
@@ -114,7 +114,7 @@ test('makes one of a file, and deletes it', async () => {
   );
   expect(await aos('delete', 'greet')).toEqual(failed('used by the agent greeter'));
   expect(await aos('delete', 'greet', '--force')).toEqual(ok('greet is deleted\n'));
-  expect(await aos('delete', 'greet')).toEqual(failed('404'));
+  expect(await aos('delete', 'greet')).toEqual(failed('there is no such thing'));
 });
 
 // Guards: an impossible request gives one line that says why.
@@ -128,7 +128,7 @@ test.each([
   [['add', 'x', '-d', 'X.', '--url', 'https://example.com/{y}'], '{y} is not a property of the schema'],
   [['add', 'x', '--kind', 'magic'], 'Allowed choices are'],
   [['edit', 'calculator', '-d', 'Mine.'], 'calculator is built in'],
-  [['add', 'calculator', '-d', 'Mine.', '--body', '{"result":1}', '-k', 'stub'], '409'],
+  [['add', 'calculator', '-d', 'Mine.', '--body', '{"result":1}', '-k', 'stub'], 'the name is taken'],
 ])('%j fails', async (args, message) => {
   expect(await aos(...args)).toEqual(failed(message));
 });
