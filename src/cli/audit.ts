@@ -1,6 +1,7 @@
 /** Adds `aos audit`: who changed what about the configuration of the workspace. */
 import type { Command } from 'commander';
 import type { AuditEntry } from '../../client/src/api.ts';
+import { fieldsInLine } from './fields.ts';
 import { parseTime } from './filters.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { shorten, shortTime } from './output.ts';
@@ -35,8 +36,8 @@ const show = ({
         { title: 'WHO', value: (row) => row.actor },
         { title: 'ACTION', value: (row) => row.action },
         { title: 'ANSWER', value: (row) => row.status, align: 'right' },
-        { title: 'OF', value: (row) => shorten(JSON.stringify(row.target), 60) },
-        { title: 'CHANGE', value: (row) => JSON.stringify(row.change), isWide: true },
+        { title: 'OF', value: (row) => shorten(fieldsInLine(row.target), 60) },
+        { title: 'CHANGE', value: (row) => row.change && fieldsInLine(row.change), isWide: true },
       ],
       empty: 'nothing was changed',
     },

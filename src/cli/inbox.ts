@@ -7,6 +7,7 @@ import type { WaitDetail } from '../../client/src/api.ts';
 import { ANSWERS, type Answer } from '../resources/inbox/model.ts';
 import { agrees } from './asking.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { fieldLines } from './fields.ts';
 import { addHandOverCommands } from './inbox-hand-over.ts';
 import { inWords, pathOf } from './inbox-address.ts';
 import { addListCommand, placeOf } from './inbox-list.ts';
@@ -126,7 +127,7 @@ const leadsTo = ({ then, refused, at_least_usd: least }: WaitDetail['choices'][n
   return least === null ? then : `${then} It takes at least ${least}.`;
 };
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+const textOf = (value: unknown): string => fieldLines(value).join('\n');
 
 const saidOf = ({ answer: said, settled_by, settled_at, comment }: WaitDetail): string =>
   oneLine(`answered: ${said}, by ${settled_by}, at ${shortTime(settled_at)} UTC${comment ? `: ${comment}` : ''}`);

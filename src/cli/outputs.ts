@@ -3,9 +3,10 @@ import { Option, type Command } from 'commander';
 import type { OutputDelivery, OutputDestination } from '../../client/src/api.ts';
 import { OUTPUT_DELIVERY_STATUSES } from '../resources/output-destinations/model.ts';
 import { openService } from './client.ts';
+import { fieldLines } from './fields.ts';
 import { readFields } from './input.ts';
 import { asList, list, report, type ListOptions } from './listing.ts';
-import { paintStatus, printJson, shortTime } from './output.ts';
+import { paintStatus, shortTime } from './output.ts';
 
 const OUTPUTS = '/v1/output-destinations';
 const pathOf = (id: string, what = ''): string => `${OUTPUTS}/${encodeURIComponent(id)}${what}`;
@@ -18,7 +19,7 @@ export function addOutputCommands(program: Command): void {
   asList(outputs.command('list', { isDefault: true }))
     .description('the destinations, without secrets')
     .action(listOutputs);
-  outputs.command('show <id>').description('one of them, as JSON').action(show);
+  json(outputs.command('show <id>')).description('one of them, without secrets').action(show);
   json(outputs.command('create <file>'))
     .description('make one from JSON or YAML: name, kind, config; - reads standard input')
     .action(add);
@@ -31,7 +32,7 @@ export function addOutputCommands(program: Command): void {
   json(outputs.command('disable <id>'))
     .description('switch it off')
     .action((id, options) => change(id, { enabled: false }, options));
-  outputs.command('test <id>').description('send it a sample').action(test);
+  json(outputs.command('test <id>')).description('send it a sample').action(test);
   json(outputs.command('delete <id>')).description('and its log').action(remove);
   asList(outputs.command('deliveries'))
     .description('what was sent, newest first')
@@ -94,10 +95,15 @@ const deliveries = ({ status, destination, limit, ...options }: DeliveryFilters)
     options,
   );
 
-const show = async (id: string): Promise<void> =>
-  printJson(await (await openService(process.env)).controlPlane('GET', pathOf(id)));
-const test = async (id: string): Promise<void> =>
-  printJson(await (await openService(process.env)).controlPlane('POST', pathOf(id, '/test')));
+async function show(id: string, options: { json?: boolean }): Promise<void> {
+  const found = await (await openService(process.env)).controlPlane<OutputDestination>('GET', pathOf(id));
+  report(found, options, fieldLines(found).join('\n'));
+}
+
+async function test(id: string, options: { json?: boolean }): Promise<void> {
+  const outcome = await (await openService(process.env)).controlPlane('POST', pathOf(id, '/test'));
+  report(outcome, options, fieldLines(outcome).join('\n'));
+}
 
 async function add(file: string, options: { json?: boolean }): Promise<void> {
   const body = await readFields(file);

@@ -1,5 +1,6 @@
 /** Formats one event of a project as one line. */
-import { oneLine, paint, shorten } from './output.ts';
+import { fieldsInLine } from './fields.ts';
+import { paint, shorten } from './output.ts';
 import type { ProjectEvent } from '../../client/src/api.ts';
 import { formatUsd } from './timeline.ts';
 
@@ -40,5 +41,5 @@ export function formatProjectEvent({
 const describe = (payload: Record<string, unknown>): string =>
   Object.entries(payload)
     .filter(([name, value]) => !NOT_DETAILS.has(name) && value !== null && value !== 'initial')
-    .map(([name, value]) => `${name}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value))}`)
+    .map(([name, value]) => fieldsInLine({ [name]: value }))
     .join(' ');

@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import type { SearchFindResponse } from '../../client/src/api.ts';
 import { SEARCH_KINDS, SEARCH_STATUSES } from '../resources/search/model.ts';
 import { openService } from './client.ts';
+import { withoutJsonSigns } from './fields.ts';
 import { between, queryOf } from './filters.ts';
 import { oneLine, paint, paintStatus, print, printAside, printJson, shorten, shortTime } from './output.ts';
 
@@ -65,5 +66,11 @@ function printResult({ kind, id, status, title, created_at, highlights, run_id, 
   for (const highlight of highlights.filter(({ field }) => field !== 'id')) print(`    ${textOf(highlight)}`);
 }
 
-const textOf = ({ field, parts }: Highlight): string =>
-  `${field}: ${parts.map(({ text, hit }) => (hit ? paint('yellow', text) : text.replaceAll(/\s+/g, ' '))).join('')}`;
+function textOf({ field, parts }: Highlight): string {
+  const isJson = /[{[]\s*["{]/.test(parts.map(({ text }) => text).join(''));
+  const shown = parts.map(({ text, hit }) => {
+    const read = isJson ? withoutJsonSigns(text) : text;
+    return hit ? paint('yellow', read) : read.replaceAll(/\s+/g, ' ');
+  });
+  return `${field}: ${shown.join('')}`;
+}

@@ -2,6 +2,8 @@
 import { Option, type Command } from 'commander';
 import type { SystemHealth } from '../../client/src/api.ts';
 import { openService } from './client.ts';
+import { fieldLines } from './fields.ts';
+import { report } from './listing.ts';
 import { paintStatus, print, printJson } from './output.ts';
 
 interface Output {
@@ -15,7 +17,7 @@ export function addSystemCommands(program: Command): void {
     .description('how each part is; exit code 1 if anything is not well')
     .option('--json', 'print JSON')
     .action(health);
-  system.command('info').description('what it is and what it allows, as JSON').action(info);
+  system.command('info').description('what it is and what it allows').option('--json', 'print JSON').action(info);
   system
     .command('reload')
     .description('read the files of MODEL_PRICES and MCP_SERVERS anew (for the workspace that operates the service)')
@@ -28,6 +30,7 @@ export function addSystemCommands(program: Command): void {
         'error',
       ]),
     )
+    .option('--json', 'print JSON')
     .action(reload);
 }
 
@@ -44,10 +47,13 @@ async function health({ json }: Output): Promise<void> {
   if (found.status !== 'ok') process.exitCode = 1;
 }
 
-const info = async (): Promise<void> =>
-  printJson(await (await openService(process.env)).controlPlane('GET', '/v1/system/info'));
+async function info(options: Output): Promise<void> {
+  const found = await (await openService(process.env)).controlPlane('GET', '/v1/system/info');
+  report(found, options, fieldLines(found).join('\n'));
+}
 
-async function reload({ logLevel }: { logLevel?: string }): Promise<void> {
+async function reload({ logLevel, ...options }: Output & { logLevel?: string }): Promise<void> {
   const service = await openService(process.env);
-  printJson(await service.controlPlane('POST', '/v1/system/reload', { log_level: logLevel }));
+  const reloaded = await service.controlPlane('POST', '/v1/system/reload', { log_level: logLevel });
+  report(reloaded, options, fieldLines(reloaded).join('\n'));
 }

@@ -3,12 +3,13 @@ import type { RunEvent, RunsEventsResponse } from '../../client/src/api.ts';
 import { withoutTrailingZeros } from '../platform/core/text.ts';
 import { runWorkflowId } from '../resources/runs/model.ts';
 import type { ServiceClient } from './client.ts';
+import { fieldsInLine, previewInLine } from './fields.ts';
 import { oneLine, paint, paintStatus, shorten } from './output.ts';
 
 export const listEvents = async (service: ServiceClient, runId: string, limit: number): Promise<RunEvent[]> =>
   (await service.controlPlane<RunsEventsResponse>('GET', `/v1/runs/${runId}/events?limit=${limit}`)).data;
 
-/** @returns for example `12:00:01.250  tool_call     calculator {"expression":"2340*0.17"}  3 ms  $0.0001` */
+/** @returns for example `12:00:01.250  tool_call     calculator expression=2340*0.17  3 ms  $0.0001` */
 export function formatEvent(event: RunEvent): string {
   const { ts, event_type, status, duration_ms, cost_usd } = event;
   return [
@@ -44,14 +45,16 @@ const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
   claude_request: ({ turn, attempt, code, error }) =>
     `turn ${String(turn)}, attempt ${String(attempt)}: ${failureIn({ code, error })}`,
   tool_call: ({ tool, arguments_preview, url }) =>
-    url ? `${String(tool)} waits for a person: ${String(url)}` : `${String(tool)} ${String(arguments_preview ?? '')}`,
-  tool_result: ({ tool, result_preview }) => `${String(tool)} -> ${String(result_preview ?? '')}`,
+    url
+      ? `${String(tool)} waits for a person: ${String(url)}`
+      : `${String(tool)} ${previewInLine(String(arguments_preview ?? ''))}`,
+  tool_result: ({ tool, result_preview }) => `${String(tool)} -> ${previewInLine(String(result_preview ?? ''))}`,
 };
 
 const describeAll = (payload: Payload): string =>
   Object.entries(payload)
     .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => fieldsInLine({ [name]: value }))
     .join(' ');
 
 const describe = ({ event_type, payload }: RunEvent): string =>

@@ -4,6 +4,7 @@ import type { Tool, ToolListRow } from '../../client/src/api.ts';
 import { EFFECTS } from '../resources/runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS } from '../resources/tools/model.ts';
 import { openService } from './client.ts';
+import { argumentsOf, fieldLines, previewInLine } from './fields.ts';
 import { asList, deletionOf, list, report, withForce, type ListOptions } from './listing.ts';
 import { oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 import { definitionOf, type ToolFields } from './tool-fields.ts';
@@ -88,8 +89,18 @@ async function show(slug: string, { json }: Output): Promise<void> {
   line('integration', tool.integration);
   line('sensitive', tool.sensitive ? 'yes' : 'no');
   line('used by', `${tool.used_by} skills`);
-  print(`\n${paint('bold', 'arguments')}\n${JSON.stringify(tool.params_schema, null, 2)}`);
-  if (tool.body) print(`\n${paint('bold', 'body')}\n${JSON.stringify(tool.body, null, 2)}`);
+  print(`\n${paint('bold', 'arguments')}`);
+  printTable(
+    argumentsOf(tool.params_schema),
+    [
+      { title: 'NAME', value: (argument) => argument.name },
+      { title: 'TYPE', value: (argument) => argument.type },
+      { title: 'REQUIRED', value: (argument) => (argument.isRequired ? 'yes' : 'no') },
+      { title: 'DESCRIPTION', value: (argument) => argument.description },
+    ],
+    'none',
+  );
+  if (tool.body) print([`\n${paint('bold', 'body')}`, ...fieldLines(tool.body)].join('\n'));
   print(`\n${paint('bold', 'latest calls')}`);
   printTable(
     tool.recent_invocations,
@@ -97,7 +108,7 @@ async function show(slug: string, { json }: Output): Promise<void> {
       { title: 'WHEN (UTC)', value: (call) => shortTime(call.ts) },
       { title: 'RUN', value: (call) => call.run_id },
       { title: 'AGENT', value: (call) => call.agent },
-      { title: 'ARGUMENTS', value: (call) => shorten(call.params_preview, 80) },
+      { title: 'ARGUMENTS', value: (call) => shorten(previewInLine(call.params_preview), 80) },
     ],
     'none',
   );

@@ -5,6 +5,7 @@ import { readCredentials } from '../embedded/credentials.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { PLANS } from '../resources/workspaces/model.ts';
 import { openService } from './client.ts';
+import { fieldLines } from './fields.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { CliError, oneLine, paint, print, printJson, shortTime } from './output.ts';
 import { ServiceProblem } from './problems.ts';
@@ -107,9 +108,9 @@ async function show(id: string, { json }: Output): Promise<void> {
     ['created', shortTime(row.created_at)],
     ['ready', row.ready_at && shortTime(row.ready_at)],
     ['archived', row.archived_at && shortTime(row.archived_at)],
-    ['config', row.config === null ? null : JSON.stringify(row.config)],
   ];
   for (const [name, value] of lines) if (value !== null) print(`${name.padEnd(10)}${value}`);
+  if (row.config !== null) print(['config', ...fieldLines(row.config).map((line) => `  ${line}`)].join('\n'));
 }
 
 function parseConfig(text: string | undefined): unknown {

@@ -93,6 +93,6 @@ test('shows the system', async () => {
   const shown = await as(tenant, 'system');
   expect(shown).toEqual(ok(/^ok +postgres +\d+ ms\n/));
   expect(jsonOf(await as(tenant, 'system', 'health', '--json')).status).toBe('ok');
-  expect(jsonOf(await as(tenant, 'system', 'info'))).toMatchObject({ plan: { tier: 'pro' } });
-  expect(jsonOf(await as(operator, 'system', 'reload')).reloaded).toEqual([]);
+  expect(jsonOf(await as(tenant, 'system', 'info', '--json'))).toMatchObject({ plan: { tier: 'pro' } });
+  expect(jsonOf(await as(operator, 'system', 'reload', '--json')).reloaded).toEqual([]);
 });

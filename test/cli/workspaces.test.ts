@@ -55,7 +55,7 @@ test('goes through the life of a workspace', async () => {
   expect(shown.stdout).toMatch(
     /^workspace acc_shop\ncustomer {2}shop\nplan {6}pro_byo\nstatus {4}ready\nruntime {3}http/,
   );
-  expect(shown.stdout).toContain('{"region":"eu","api_key":"***"}');
+  expect(shown.stdout).toContain('config\n  region: eu\n  api_key: ***\n');
   expect(await aos('set-state', 'acc_shop', 'failed', '--code', 'disk', '-m', 'The disk is\nfull')).toEqual(
     ok('acc_shop is failed (disk: The disk is full)'),
   );

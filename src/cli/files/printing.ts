@@ -1,5 +1,6 @@
 /** Prints a plan, as people read changes: what is made, changed and deleted, and what that affects. */
 import type { ManifestPlan } from '../../../client/src/api.ts';
+import { fieldLines, fieldsInLine } from '../fields.ts';
 import { oneLine, paint, print, shorten } from '../output.ts';
 
 type Change = ManifestPlan['changes'][number];
@@ -44,12 +45,14 @@ function printField({ path, before, after }: Field): void {
   print(`    ${oneLine(path)}: ${shown(before)} -> ${shown(after)}`);
 }
 
-const textOf = (value: unknown): string =>
-  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+const textOf = (value: unknown): string => (value === undefined ? '' : fieldLines(value).join('\n'));
 const isLong = (value: unknown): boolean =>
   (typeof value === 'string' && (value.includes('\n') || value.length > WIDTH)) ||
   (value !== undefined && typeof value !== 'string' && JSON.stringify(value).length > WIDTH);
-const shown = (value: unknown): string => (value === undefined ? '(none)' : oneLine(JSON.stringify(value)));
+const shown = (value: unknown): string => {
+  if (value === undefined) return '(none)';
+  return typeof value === 'string' ? oneLine(JSON.stringify(value)) : fieldsInLine(value);
+};
 
 /** What two texts have in common at their beginning and end is left out. */
 function lineDifferences(before: string, after: string): string[] {
