@@ -117,7 +117,7 @@ export function createProjects(connection: Connection): Projects {
     const call = { client, path: { project_id: projectId }, ...(signal && { signal }) };
     if (!canUseSession) return asKeyTold(await projectsStatus(call));
     const { id, title, workflow_slug, workflow_version, status, pause_reason, ...project } = await projectsGet(call);
-    const { cost_total_usd, started_at, completed_at } = project;
+    const { cost_total_usd, is_priced, started_at, completed_at } = project;
     return {
       project_id: id,
       title,
@@ -126,6 +126,7 @@ export function createProjects(connection: Connection): Projects {
       status,
       pause_reason,
       cost_total_usd,
+      is_priced,
       started_at,
       completed_at,
     };

@@ -7,7 +7,14 @@ export const hasEnded = ({ status }: RunState): boolean => status !== 'queued' &
 
 export type ProjectState = Pick<
   ProjectStatus,
-  'title' | 'workflow_slug' | 'workflow_version' | 'status' | 'cost_total_usd' | 'started_at' | 'completed_at'
+  | 'title'
+  | 'workflow_slug'
+  | 'workflow_version'
+  | 'status'
+  | 'cost_total_usd'
+  | 'is_priced'
+  | 'started_at'
+  | 'completed_at'
 > & {
   project_id: string;
   /** Null also for a client that has only a key, because the public API does not tell it. */

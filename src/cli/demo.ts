@@ -18,7 +18,7 @@ import { MODEL_SETTINGS, modelsIn } from './models.ts';
 import { CliError, paint, print } from './output.ts';
 import { readArtifacts, writeArtifacts, type WrittenArtifact } from './project-artifacts.ts';
 import { workflowSample } from './samples.ts';
-import { formatUsd, workflowUrl } from './timeline.ts';
+import { formatCost, workflowUrl } from './timeline.ts';
 
 const OUTPUT = fileURLToPath(new URL('../../demo-output', import.meta.url));
 
@@ -179,7 +179,7 @@ function report({ files, project }: Demo): void {
     print(`  ${file.padEnd(width)}  ${paint('gray', `phase ${phase_slug}, version ${version}, ${bytes} bytes`)}`);
   }
   print(
-    `${paint('bold', 'Cost')}  ${formatUsd(project.cost_total_usd)}${project.sample ? ', as the offline model is priced' : ''}`,
+    `${paint('bold', 'Cost')}  ${formatCost(project.cost_total_usd, project.is_priced)}${project.sample ? ', as the offline model is priced' : ''}`,
   );
   if (project.sample) print(`${paint('yellow', SAMPLE_NOTE)} Set ${MODEL_SETTINGS} to have a model write.`);
   print();

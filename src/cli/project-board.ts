@@ -8,7 +8,7 @@ import { oneLine, paint, paintStatus, shorten } from './output.ts';
 import { withoutCode } from './problems.ts';
 import { stepsOf, type Board, type Phase, type PlacedStep } from './project-client.ts';
 import { helpWith, promptOf, waitingGates } from './project-gates.ts';
-import { formatUsd } from './timeline.ts';
+import { formatCost, formatUsd } from './timeline.ts';
 
 const MARKS: Record<TaskStatus, string> = {
   pending: '·',
@@ -31,10 +31,12 @@ export function headline(project: Project, now = Date.now()): string {
   return `${paintStatus(status).replace(status, state)}  ${formatSpend(project)}  ${formatElapsed(project, now)}`;
 }
 
-export function formatSpend({ cost_total_usd, cost_budget_usd }: Project): string {
-  if (cost_budget_usd === null) return formatUsd(cost_total_usd);
+export function formatSpend({ cost_total_usd, cost_budget_usd, is_priced }: Project): string {
+  const spent = formatCost(cost_total_usd, is_priced);
+  if (cost_budget_usd === null) return spent;
+  if (!is_priced) return `${spent} of ${formatUsd(cost_budget_usd)}`;
   const burn = (Number(cost_total_usd) / Number(cost_budget_usd)) * 100;
-  return `${formatUsd(cost_total_usd)} of ${formatUsd(cost_budget_usd)} (${Number(burn.toPrecision(2))}%)`;
+  return `${spent} of ${formatUsd(cost_budget_usd)} (${Number(burn.toPrecision(2))}%)`;
 }
 
 function formatElapsed({ started_at, completed_at, abandoned_at }: Project, now: number): string {
@@ -59,7 +61,7 @@ export function boardLines(service: ServiceClient, board: Board): string[] {
         phase.phase_slug.padEnd(slugs),
         shorten(oneLine(phase.title), titles).padEnd(titles),
         paintStatus(phase.status, 9),
-        happening(phase) || (Number(phase.cost_usd) > 0 ? paint('gray', formatUsd(phase.cost_usd)) : ''),
+        happening(phase) || spentIn(phase),
       ]
         .join('  ')
         .trimEnd(),
@@ -68,6 +70,9 @@ export function boardLines(service: ServiceClient, board: Board): string[] {
     ...left,
   ];
 }
+
+const spentIn = ({ cost_usd, is_priced }: Phase): string =>
+  Number(cost_usd) > 0 || !is_priced ? paint('gray', formatCost(cost_usd, is_priced)) : '';
 
 /** Chooses, of many phases, those that are under way or went wrong, and the next ones. */
 function phasesToShow(phases: readonly Phase[]): { shown: readonly Phase[]; left: string[] } {
@@ -118,11 +123,11 @@ const ADVICE: Partial<Record<PauseReason, string>> = {
  * @param error is the text with which the pause was recorded
  */
 export function pauseHelp(board: Board, error?: string): string[] {
-  const { id, pause_reason, cost_total_usd } = board.project;
+  const { id, pause_reason, cost_total_usd, is_priced } = board.project;
   const resume = `  aos project resume ${id}`;
   if (pause_reason === 'requested') return ['a person paused it; it goes on with:', resume];
   if (pause_reason === 'budget_breached') {
-    const spent = `${formatUsd(cost_total_usd)} is spent`;
+    const spent = `${formatCost(cost_total_usd, is_priced)} is spent`;
     return [
       `${oneLine(error ?? 'the budget would be exceeded')}; ${spent}`,
       'With a larger one it goes on:',

@@ -104,7 +104,8 @@ export const retrigger = (
     output,
     (reply) =>
       [
-        `${phase} runs again, for about ${formatUsd(reply.cost_estimate_usd)}`,
+        // What nobody knows the price of is estimated at nothing.
+        `${phase} runs again${Number(reply.cost_estimate_usd) > 0 ? `, for about ${formatUsd(reply.cost_estimate_usd)}` : ''}`,
         ...follows(reply),
         `watch it with: ${goesOn(projectId)}`,
       ].join('\n'),

@@ -9,7 +9,7 @@ import { formatUsd } from './timeline.ts';
  */
 const NOT_DETAILS = new Set([
   ...['phase_slug', 'step_slug', 'artifact_id', 'run_id', 'subtask_id', 'attempts_used', 'start', 'title', 'role'],
-  ...['gate_config', 'decided_at', 'cost_usd', 'schema_slug'],
+  ...['gate_config', 'decided_at', 'cost_usd', 'cost_total_usd', 'schema_slug'],
 ]);
 
 /** @returns for example `12:00:01  subtask_succeeded        draft/write  attempt 2  $0.0004` */

@@ -2364,6 +2364,10 @@ export type Project = {
      */
     cost_warning_threshold: string;
     cost_total_usd: string;
+    /**
+     * False: the price of a call was not known, and the cost is a lower bound
+     */
+    is_priced: boolean;
     cost_burst_per_minute_usd: string | null;
     /**
      * Recorded sample content: no model was called
@@ -2388,6 +2392,10 @@ export type Task = {
     task_kind: 'regular' | 'edit_session';
     cascade_on_upstream_change: 'lazy' | 'strict' | 'none';
     cost_usd: string;
+    /**
+     * False: the price of a call was not known, and the cost is a lower bound
+     */
+    is_priced: boolean;
     cost_budget_usd: string | null;
     created_at: string;
     started_at: string | null;
@@ -2425,6 +2433,10 @@ export type Subtask = {
     } | null;
     attempt_count: number;
     cost_usd: string;
+    /**
+     * False: the price of a call was not known, and the cost is a lower bound
+     */
+    is_priced: boolean;
     cost_budget_usd: null;
     error: string | null;
     created_at: string;
@@ -2447,6 +2459,10 @@ export type Attempt = {
     output_validated: boolean | null;
     error: string | null;
     cost_usd: string;
+    /**
+     * False: the price of a call was not known, and the cost is a lower bound
+     */
+    is_priced: boolean;
     duration_ms: number | null;
     child_run_id: string | null;
     created_at: string;
@@ -4529,6 +4545,10 @@ export type ProjectStatus = {
         status: 'pending' | 'running' | 'blocked' | 'review' | 'succeeded' | 'failed' | 'skipped' | 'stale';
     }>;
     cost_total_usd: string;
+    /**
+     * False: the price of a call was not known, and the cost is a lower bound
+     */
+    is_priced: boolean;
     started_at: string | null;
     completed_at: string | null;
     /**

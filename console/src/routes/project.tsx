@@ -123,7 +123,7 @@ function Head({ project }: { project: Project }) {
       <dl className="tabular grid grid-cols-[auto_auto] content-start gap-x-4 gap-y-0.5 text-sm">
         <dt className="text-soft">Spent</dt>
         <dd>
-          <Money usd={spent} />
+          <Money usd={spent} isPriced={project.is_priced} />
           {budget && (
             <>
               {' of '}

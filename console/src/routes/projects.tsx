@@ -191,7 +191,7 @@ function Row({ project, wait }: { project: Project; wait: Wait | undefined }) {
       </span>
       <span className="truncate text-soft max-sm:hidden">{project.workflow_slug}</span>
       <span className="tabular text-right">
-        <Money usd={project.cost_total_usd} />
+        <Money usd={project.cost_total_usd} isPriced={project.is_priced} />
         {project.cost_budget_usd && (
           <span className="text-soft">
             {' of '}

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { notBlank, Timestamp, Usd } from '../../platform/http/schemas.ts';
-import { IsSample } from '../runs/contract.ts';
+import { IsPriced, IsSample } from '../runs/contract.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS } from '../templates/model.ts';
 import {
   ATTEMPT_REASONS,
@@ -45,6 +45,7 @@ export const Project = z
     cost_budget_usd: Usd.nullable(),
     cost_warning_threshold: z.string().describe('Fraction of the budget'),
     cost_total_usd: Usd,
+    is_priced: IsPriced,
     cost_burst_per_minute_usd: Usd.nullable(),
     sample: IsSample,
     created_at: Timestamp,
@@ -66,6 +67,7 @@ export const Task = z
     task_kind: z.enum(TASK_KINDS),
     cascade_on_upstream_change: z.enum(CASCADE_MODES),
     cost_usd: Usd,
+    is_priced: IsPriced,
     cost_budget_usd: Usd.nullable(),
     created_at: Timestamp,
     started_at: Timestamp.nullable(),
@@ -97,6 +99,7 @@ export const Subtask = z
     gate_output: Fields.nullable(),
     attempt_count: z.int(),
     cost_usd: Usd,
+    is_priced: IsPriced,
     cost_budget_usd: z.null(),
     error: z.string().nullable(),
     created_at: Timestamp,
@@ -119,6 +122,7 @@ export const Attempt = z
     output_validated: z.boolean().nullable(),
     error: z.string().nullable(),
     cost_usd: Usd,
+    is_priced: IsPriced,
     duration_ms: z.int().nullable(),
     child_run_id: z.string().nullable(),
     created_at: Timestamp,
@@ -158,6 +162,7 @@ const PublicProject = z
     status: z.enum(PROJECT_STATUSES),
     phases: z.array(z.object({ phase_slug: z.string(), status: z.enum(TASK_STATUSES) })),
     cost_total_usd: Usd,
+    is_priced: IsPriced,
     started_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
     sample: IsSample,

@@ -201,6 +201,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
         status: project.status,
         phases: phases.map(({ phase_slug, status }) => ({ phase_slug, status })),
         cost_total_usd: project.cost_total_usd,
+        is_priced: project.is_priced,
         started_at: project.started_at,
         completed_at: project.completed_at,
         sample: project.sample,

@@ -18,6 +18,7 @@ export const RunPath = z.object({ run_id: RunId });
 /** A model is asked to read this: the limit is far below that of a body, and far above what a person types. */
 const Prompt = notBlank(z.string().max(500_000));
 const Handle = z.string().min(1).max(200);
+export const IsPriced = z.boolean().describe('False: the price of a call was not known, and the cost is a lower bound');
 /** The mark of honesty of whatever comes from a recorded sample. */
 export const IsSample = z.boolean().describe('Recorded sample content: no model was called');
 
@@ -70,7 +71,7 @@ export const RunListRow = z
     last_status: z.string().nullable(),
     event_count: z.int(),
     total_cost_usd: Usd,
-    is_priced: z.boolean().describe('False: the price of a call was not known, and the cost is a lower bound'),
+    is_priced: IsPriced,
     model: z.string().nullable(),
     reasoning: z.boolean().nullable(),
     model_tier: z.string(),

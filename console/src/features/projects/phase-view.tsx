@@ -43,7 +43,7 @@ export function PhaseView({ project, phase, artifacts, newer, version, against }
           {phase.title} <Status status={phase.status} className="text-sm font-normal" />
         </h2>
         <span className="tabular text-sm text-soft">
-          <Money usd={phase.cost_usd} />
+          <Money usd={phase.cost_usd} isPriced={phase.is_priced} />
         </span>
         {isRegular && ENDED.includes(phase.status) && project.status !== 'abandoned' && mayChange(session) && (
           <Button icon="retry" className="ml-auto" onClick={() => setAsks(true)}>
@@ -105,7 +105,7 @@ function StepView({ project, step }: { project: Project; step: Step }) {
           <Took from={step.started_at} to={step.completed_at} />
         </span>
         <span className="tabular w-20 text-right">
-          <Money usd={step.cost_usd} />
+          <Money usd={step.cost_usd} isPriced={step.is_priced} />
         </span>
       </summary>
       <div className="space-y-3 border-t bg-raised/50 p-3">
@@ -151,7 +151,7 @@ function Attempts({ project, step }: { project: Project; step: Step }) {
               <Took from={attempt.started_at} to={attempt.completed_at} />
             </span>
             <span className="tabular text-soft">
-              <Money usd={attempt.cost_usd} />
+              <Money usd={attempt.cost_usd} isPriced={attempt.is_priced} />
             </span>
             {attempt.child_run_id && (
               <Link

@@ -17,6 +17,7 @@ export interface Project {
   params: Record<string, unknown> | null;
   cost_budget_usd: string | null;
   cost_total_usd: string;
+  is_priced: boolean;
   created_at: string;
   started_at: string | null;
   completed_at: string | null;
@@ -32,6 +33,7 @@ export interface Phase {
   depends_on: string[];
   task_kind: 'regular' | 'edit_session';
   cost_usd: string;
+  is_priced: boolean;
   cost_budget_usd: string | null;
   started_at: string | null;
   completed_at: string | null;
@@ -52,6 +54,7 @@ export interface Step {
   attempt_count: number;
   max_attempts: number;
   cost_usd: string;
+  is_priced: boolean;
   error: string | null;
   started_at: string | null;
   completed_at: string | null;
@@ -65,6 +68,7 @@ export interface Attempt {
   output: unknown;
   error: string | null;
   cost_usd: string;
+  is_priced: boolean;
   child_run_id: string | null;
   started_at: string | null;
   completed_at: string | null;

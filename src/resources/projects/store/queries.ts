@@ -11,17 +11,17 @@ import { countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
 import type { GateKind } from '../../templates/model.ts';
 import { MOST_FOUND, type BoardPhase, type Pause, type ProjectStatus, type TaskStatus } from '../model.ts';
-import { HAS_SAMPLE_CONTENT, PROJECT, spentOf } from './project-columns.ts';
+import { HAS_SAMPLE_CONTENT, isPriced, PROJECT, spentOf } from './project-columns.ts';
 import { pausedSince } from './record.ts';
 
 const TASK = sql`
   t.id, t.project_id, t.phase_slug, t.title, t.status, t.depends_on, t.task_kind, t.cascade_on_upstream_change,
-  ${spentOf(sql`'task:' || t.id`)} as cost_usd, t.cost_budget_usd, t.created_at, t.started_at, t.completed_at`;
+  ${spentOf(sql`'task:' || t.id`)} as cost_usd, ${isPriced(sql`x.task_id = t.id`)} as is_priced, t.cost_budget_usd, t.created_at, t.started_at, t.completed_at`;
 
 const SUBTASK = sql`
   s.id, s.project_id, s.task_id, s.step_slug, s.title, s.kind, s.role, s.assignee, s.status, s.instructions, s.tools,
   s.skills, s.depends_on, s.output_schema, s.max_attempts, s.timeout_s, s.gate_kind, s.gate_config, s.gate_output,
-  tried.attempt_count, tried.cost_usd, null as cost_budget_usd, s.error, s.created_at, s.started_at, s.completed_at`;
+  tried.attempt_count, tried.cost_usd, ${isPriced(sql`x.subtask_id = s.id`)} as is_priced, null as cost_budget_usd, s.error, s.created_at, s.started_at, s.completed_at`;
 
 const TRIED = sql`cross join lateral (
   select count(*)::int as attempt_count, coalesce(sum(a.cost_usd), 0)::text as cost_usd
@@ -29,7 +29,7 @@ const TRIED = sql`cross join lateral (
 
 const ATTEMPT = sql`
   a.id, a.project_id, a.task_id, a.subtask_id, a.attempt_number, a.attempt_reason, a.status, a.output,
-  a.output_validated, a.error, a.cost_usd::text, a.child_run_id, a.created_at, a.started_at, a.completed_at,
+  a.output_validated, a.error, a.cost_usd::text, ${isPriced(sql`x.id = a.id`)} as is_priced, a.child_run_id, a.created_at, a.started_at, a.completed_at,
   round(extract(epoch from a.completed_at - a.started_at) * 1000)::int as duration_ms`;
 
 /** An artifact that an action made has no run of its own: it is made of what the project's runs answered. */

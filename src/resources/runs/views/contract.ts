@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { limit, Timestamp, Usd, UsdText } from '../../../platform/http/schemas.ts';
-import { IsSample, RunEvent, RunId, RunPath } from '../contract.ts';
+import { IsPriced, IsSample, RunEvent, RunId, RunPath } from '../contract.ts';
 import { RUN_STATUSES, TOOL_CALL_STATUSES, type RunStatus } from '../model.ts';
 
 const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
@@ -32,7 +32,7 @@ const FoundRun = z
     model: z.string().nullable(),
     sample: IsSample,
     cost_usd: Usd,
-    is_priced: z.boolean().describe('False: the price of a call was not known, and the cost is a lower bound'),
+    is_priced: IsPriced,
     event_count: z.int(),
     created_at: Timestamp,
     started_at: Timestamp.nullable(),
