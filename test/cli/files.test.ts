@@ -166,6 +166,33 @@ test('a faulty file changes nothing', async () => {
   expect(await aos('tools')).not.toContain('glossary');
 });
 
+// Guards: a directory has YAML and JSON side by side; a fault in JSON is told with file and line; an export keeps JSON as JSON.
+test('JSON beside YAML', async () => {
+  await fourFiles();
+  await rm(join(directory(), 'agents/proofer.yaml'));
+  await rm(join(directory(), 'workflows/report.yaml'));
+  await file('package.json', '{"private": true}');
+  const editor = { $schema: '../.schemas/agent.json', ...parse(EDITOR) };
+  await file('agents/proofer.json', JSON.stringify(editor, null, '\t'));
+  await file('workflows/report.json', JSON.stringify(parse(REPORT), null, 2));
+  expect(await aos('apply', directory(), '--yes')).toMatch(/\napplied: 4 changes\n$/);
+  expect(await aos('plan', directory())).toBe('nothing to change: 4 as in the files\n');
+
+  await aos('agents', 'update', 'proofer', '--description', 'By hand');
+  expect(await aos('export', directory())).toContain('agents/proofer.json\n');
+  const exported = await readFile(join(directory(), 'agents/proofer.json'), 'utf8');
+  expect(JSON.parse(exported)).toEqual({ ...editor, description: 'By hand' });
+  expect(await aos('plan', directory())).toContain('nothing to change: 4 as in the files');
+
+  await file('agents/proofer.json', exported.replace('"description"', '"descripton"'));
+  await file('skills/again.json', JSON.stringify(parse(STYLE)));
+  const { stderr } = await run(['plan', directory()]);
+  expect(stderr).toContain('  agents/proofer.json:4: descripton: Unknown field; did you mean "description"?\n');
+  expect(stderr).toContain('  skills/house-style.yaml:1: skills/again.json is of the same skill, house-style\n');
+  await file('agents/proofer.json', '{\n  "slug": "proofer"\n  "prompt": "You edit."\n}\n');
+  expect((await run(['plan', directory()])).stderr).toMatch(/ {2}agents\/proofer\.json:3: /);
+});
+
 // Guards: what was changed by hand after a plan was made is not overwritten by it.
 test('a plan that is out of date is refused', async () => {
   await fourFiles();

@@ -1,5 +1,5 @@
 /**
- * Reads a directory of YAML files, one a thing, each in the folder of its kind; and finds the line of whatever is wrong with
+ * Reads a directory of YAML and JSON files, one a thing, each in the folder of its kind; and finds the line of whatever is wrong with
  * one of them.
  */
 import { readdir, readFile } from 'node:fs/promises';
@@ -41,6 +41,7 @@ export class FaultyFiles extends CliError {
 
 const FOLDER_NAMES = Object.values(FOLDERS);
 const isYaml = (name: string): boolean => /\.ya?ml$/i.test(name);
+export const isJson = (name: string): boolean => /\.json$/i.test(name);
 
 /** @throws CliError where the directory cannot be read, FaultyFiles where a file cannot be understood */
 export async function readManifests(directory: string, { isEmptyFine = false } = {}): Promise<ManifestFile[]> {
@@ -53,6 +54,7 @@ export async function readManifests(directory: string, { isEmptyFine = false } =
     const near = nearest(entry.name, FOLDER_NAMES);
     if (entry.isDirectory() && near && !FOLDER_NAMES.includes(entry.name)) {
       faults.push({ file: entry.name, line: 1, message: `no kind has this folder; did you mean "${near}"?` });
+      // A repository may have JSON of its own beside the folders, such as package.json.
     } else if (entry.isFile() && isYaml(entry.name) && !entry.name.startsWith('.')) {
       const message = `lies in no folder of a kind; there are ${FOLDER_NAMES.join(', ')}`;
       faults.push({ file: entry.name, line: 1, message });
@@ -62,7 +64,7 @@ export async function readManifests(directory: string, { isEmptyFine = false } =
   for (const kind of MANIFEST_KINDS) {
     const folder = FOLDERS[kind];
     const names = await readdir(join(directory, folder)).catch(() => []);
-    for (const name of names.filter(isYaml).sort()) {
+    for (const name of names.filter((one) => isYaml(one) || isJson(one)).sort()) {
       const file = `${folder}/${name}`;
       const read = await parse(await readFile(join(directory, file), 'utf8'), { kind, file });
       if (Array.isArray(read)) faults.push(...read);
@@ -71,7 +73,7 @@ export async function readManifests(directory: string, { isEmptyFine = false } =
   }
   if (faults.length > 0) throw new FaultyFiles(faults);
   if (manifests.length === 0 && !isEmptyFine) {
-    throw new CliError(`${directory} has no files: they are YAML, in ${FOLDER_NAMES.join(', ')}`);
+    throw new CliError(`${directory} has no files: they are YAML or JSON, in ${FOLDER_NAMES.join(', ')}`);
   }
   return manifests;
 }
@@ -87,8 +89,10 @@ async function parse(
   if (document.errors.length > 0) {
     return document.errors.map(({ message, pos: [offset] }) => ({ file, line: lineAt(offset), message }));
   }
-  const content: unknown = document.toJS();
-  if (!isRecord(content)) return [{ file, line: 1, message: 'has no fields' }];
+  const fields: unknown = document.toJS();
+  if (!isRecord(fields)) return [{ file, line: 1, message: 'has no fields' }];
+  // Editors are told by it what JSON may say; in YAML a comment tells them.
+  const { $schema: _, ...content } = fields;
   const places = await placesOf(document);
   return { kind, file, content, lineOf: (path) => lineAt(places(path)) };
 }

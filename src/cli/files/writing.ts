@@ -5,12 +5,11 @@ import type { ManifestsExportResponse } from '../../../client/src/api.ts';
 import { fieldsOf } from '../../platform/core/record.ts';
 import { canonical } from '../../platform/core/json.ts';
 import { FOLDERS, MANIFEST_KINDS, type ManifestKind } from '../../resources/manifests/model.ts';
-import { readManifests } from './directory.ts';
+import { isJson, readManifests } from './directory.ts';
 
 type Exported = ManifestsExportResponse['data'][number];
 
 const SCHEMAS = '.schemas';
-const headOf = (kind: ManifestKind): string => `# yaml-language-server: $schema=../${SCHEMAS}/${kind}.json\n`;
 /** The field by which a thing is known. */
 const nameIn = (content: unknown): string => {
   const { slug, name, url } = fieldsOf(content);
@@ -36,9 +35,12 @@ export async function writeManifests(directory: string, exported: readonly Expor
     if (before && canonical(before.content) === canonical(content)) continue;
     const file = before?.file ?? freeName(FOLDERS[kind], fileNameOf(name), taken);
     taken.add(file);
-    const text = stringify(content, { lineWidth: 0, blockQuote: 'literal' });
+    const schema = `../${SCHEMAS}/${kind}.json`;
+    const text = isJson(file)
+      ? `${JSON.stringify({ $schema: schema, ...fieldsOf(content) }, null, 2)}\n`
+      : `# yaml-language-server: $schema=${schema}\n${stringify(content, { lineWidth: 0, blockQuote: 'literal' })}`;
     await mkdir(join(directory, FOLDERS[kind]), { recursive: true });
-    await writeFile(join(directory, file), headOf(kind) + text);
+    await writeFile(join(directory, file), text);
     written.push(file);
   }
   return { written, same: exported.length - written.length };

@@ -77,6 +77,7 @@ test('attempts', async () => {
       output_validated: false,
       error: 'not what was asked for',
       cost_usd: '0.2',
+      is_priced: true,
       duration_ms: 2_500,
       child_run_id: 'run1',
       created_at: expect.any(String),
@@ -93,6 +94,7 @@ test('costs', async () => {
   expect((await acme.cp('GET', `${path}/tasks/${taskId}/subtasks/${subtaskId}`)).body).toMatchObject({
     attempt_count: 3,
     cost_usd: '0.5',
+    is_priced: true,
   });
   expect((await acme.cp('GET', `${path}/tasks/${taskId}`)).body).toMatchObject({ cost_usd: '0.5' });
   expect((await acme.cp('GET', path)).body).toMatchObject({ cost_total_usd: '1', cost_budget_usd: '4' });
