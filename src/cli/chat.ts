@@ -10,7 +10,7 @@ import type {
   Run,
 } from '../../client/src/api.ts';
 import { describeAttachment, formOf } from './attached.ts';
-import { openService, type ServiceClient } from './client.ts';
+import { openService, outlastingRestarts, type ServiceClient } from './client.ts';
 import { createTextWriter, followRun } from './following.ts';
 import { asList, list, report, type ListOptions } from './listing.ts';
 import {
@@ -106,7 +106,7 @@ async function say(
   text: string,
   { json, file: files = [] }: { json?: boolean; file?: string[] },
 ): Promise<void> {
-  const service = await openService(process.env);
+  const service = outlastingRestarts(await openService(process.env));
   const attached = files.length > 0 ? await upload(service, id, files) : [];
   // What is read of them is no part of the answer.
   for (const file of attached) printAside(describeAttachment(file));

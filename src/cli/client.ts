@@ -128,32 +128,59 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
 const AWAY_MS = 120_000;
 const AGAIN_MS = 1_000;
 
-/** @returns the same service, whose reads wait while it restarts: once it has answered, they try again until it is back */
-export function outlastingRestarts(service: ServiceClient): ServiceClient {
+export interface RestartWait {
+  /** Notes that the service has answered. */
+  answered(): void;
+  /**
+   * Waits a moment, so that the caller can ask again.
+   * @throws the error, unless the service has answered before and may be restarting
+   */
+  afterError(error: unknown): Promise<void>;
+}
+
+/** Waits out a restart of the service. @param isAway tells whether an error says that nobody is there */
+export function createRestartWait({ baseUrl }: ServiceClient, isAway: (error: unknown) => boolean): RestartWait {
   let awaySince: number | undefined;
   let hasAnswered = false;
-  async function controlPlane<T>(method: string, path: string, ...more: [body?: unknown]): Promise<T> {
-    for (;;) {
-      try {
-        const reply = await service.controlPlane<T>(method, path, ...more);
-        awaySince = undefined;
-        hasAnswered = true;
-        return reply;
-      } catch (error) {
-        if (method !== 'GET' || !hasAnswered || !isAway(error)) throw error;
-        if (awaySince === undefined) printAside(`${service.baseUrl} does not answer; it is tried until it is back`);
-        awaySince ??= performance.now();
-        if (performance.now() - awaySince > AWAY_MS) throw error;
-        await sleep(AGAIN_MS);
+  return {
+    answered() {
+      awaySince = undefined;
+      hasAnswered = true;
+    },
+    async afterError(error) {
+      if (!hasAnswered || !isAway(error)) throw error;
+      if (awaySince === undefined) printAside(`${baseUrl} does not answer; it is tried until it is back`);
+      awaySince ??= performance.now();
+      if (performance.now() - awaySince > AWAY_MS) throw error;
+      await sleep(AGAIN_MS);
+    },
+  };
+}
+
+/** @returns the same service, whose reads wait while it restarts: once it has answered, they try again until it is back */
+export function outlastingRestarts(service: ServiceClient): ServiceClient {
+  const restart = createRestartWait(service, isAway);
+  const patient =
+    (ask: ServiceClient['controlPlane']): ServiceClient['controlPlane'] =>
+    async (method, path, ...more) => {
+      for (;;) {
+        try {
+          const reply = await ask<never>(method, path, ...more);
+          restart.answered();
+          return reply;
+        } catch (error) {
+          if (method !== 'GET') throw error;
+          await restart.afterError(error);
+        }
       }
-    }
-  }
-  return { ...service, controlPlane };
+    };
+  return { ...service, api: patient(service.api), controlPlane: patient(service.controlPlane) };
 }
 
 /** A proxy in front of a service that restarts answers for it. */
+export const isAwayStatus = (status: number): boolean => [502, 503, 504].includes(status);
 const isAway = (error: unknown): boolean =>
-  error instanceof NoAnswer || (error instanceof ServiceProblem && [502, 503, 504].includes(error.status));
+  error instanceof NoAnswer || (error instanceof ServiceProblem && isAwayStatus(error.status));
 
 /** What was saved may name something that is not there. The answer says so, and people see it whatever the command prints. */
 function printWarnings(reply: unknown): void {

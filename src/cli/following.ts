@@ -4,7 +4,7 @@
  */
 import type { Client, LiveFilter, RunUpdate, TextPiece } from '../../client/src/index.ts';
 import { CliError } from './output.ts';
-import type { ServiceClient } from './client.ts';
+import { createRestartWait, isAwayStatus, type ServiceClient } from './client.ts';
 
 /** The pause between two reads of what is watched, where there is no stream. */
 const POLL_MS = 250;
@@ -25,7 +25,7 @@ async function clientOf({ baseUrl, session }: ServiceClient): Promise<Client> {
 }
 
 /**
- * Yields each event once, in order, until the run has ended.
+ * Yields each event once, in order, until the run has ended, also over a restart of the service.
  * @param text asks also for what its models write, while they write it
  * @throws CliError
  */
@@ -35,11 +35,28 @@ export async function* followRun(
   { text }: { text: boolean },
 ): AsyncGenerator<RunUpdate> {
   const aos = await clientOf(service);
-  try {
-    yield* aos.runs.open(runId).events({ text });
-  } catch (error) {
-    const { AosError } = await import('../../client/src/index.ts');
-    throw error instanceof AosError ? new CliError(error.message) : error;
+  const { AosError, ConnectionError, ServiceError } = await import('../../client/src/index.ts');
+  const restart = createRestartWait(
+    service,
+    (error) => error instanceof ConnectionError || (error instanceof ServiceError && isAwayStatus(error.status)),
+  );
+  // The run was accepted a moment ago.
+  restart.answered();
+  let last = 0;
+  for (;;) {
+    try {
+      for await (const update of aos.runs.open(runId).events({ text })) {
+        restart.answered();
+        if (update.kind === 'event' && update.event.id <= last) continue;
+        if (update.kind === 'event') last = update.event.id;
+        yield update;
+      }
+      return;
+    } catch (error) {
+      await restart.afterError(error).catch((reason: unknown) => {
+        throw reason instanceof AosError ? new CliError(reason.message) : reason;
+      });
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import type {
   RunsSearchResponse,
   RunsRetryResponse,
 } from '../../client/src/api.ts';
-import { openService, type ServiceClient } from './client.ts';
+import { openService, outlastingRestarts, type ServiceClient } from './client.ts';
 import { RUN_STATUSES, TRANSPORTS } from '../resources/runs/model.ts';
 import { between } from './filters.ts';
 import { createTextWriter, followRun } from './following.ts';
@@ -108,8 +108,9 @@ async function dispatch(
 ): Promise<void> {
   if ((given === undefined) !== (sample === true)) throw new CliError('give a prompt, or --sample');
   const service = await openService(process.env);
+  const patient = outlastingRestarts(service);
   const recorded = given === undefined ? await promptSample(service, agent) : { agent, prompt: given };
-  const accepted = await service.api<RunAccepted>('POST', '/v1/runs', {
+  const accepted = await patient.api<RunAccepted>('POST', '/v1/runs', {
     ...(recorded.agent === 'auto' ? {} : { agent: recorded.agent }),
     prompt: recorded.prompt,
     transport: 'cli',
@@ -133,7 +134,7 @@ async function dispatch(
     if (json) printJson(event, 0);
     else print(formatEvent(event));
   }
-  const run = await service.api<Run>('GET', `/v1/runs/${accepted.run_id}`);
+  const run = await patient.api<Run>('GET', `/v1/runs/${accepted.run_id}`);
   if (json) printJson({ ...run, total_cost_usd: sumUsd(seen.map(({ cost_usd }) => cost_usd)) }, 0);
   else printRun(service, run, seen, { isRead: reading.text() === run.output });
   if (run.status !== 'succeeded')

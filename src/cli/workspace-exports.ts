@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { Argument, type Command } from 'commander';
 import type { WorkspaceExport } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
-import { openService, type ServiceClient } from './client.ts';
+import { openService, outlastingRestarts, type ServiceClient } from './client.ts';
 import { digestOf } from './digest.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { confirmable, confirmed, type Confirming } from './otp.ts';
@@ -52,7 +52,7 @@ export function addExportCommands(workspaces: Command): void {
 /** Makes an archive and downloads it. */
 export async function exportWorkspace(id: string, options: ExportOptions): Promise<void> {
   const { archive, output, wait = true, json, challenge, code } = options;
-  const service = await openService(process.env);
+  const service = outlastingRestarts(await openService(process.env));
   const begun = archive
     ? await service.controlPlane<WorkspaceExport>('GET', pathOf(id, archive))
     : await confirmed<WorkspaceExport>(service, { method: 'POST', path: pathOf(id) }, { challenge, code });
