@@ -23,10 +23,12 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   if (parsed.success) return parsed.data;
   throw new ConfigError(
     parsed.error.issues
-      .map(
-        ({ path, message }) =>
-          `${path.join('.')}: ${given[String(path[0])] === undefined ? 'is not set; ' : ''}${message}`,
-      )
+      .map(({ path, code, message }) => {
+        const isSet = given[String(path[0])] !== undefined;
+        // Of what is not there, the schema says only that it has another type.
+        const fault = isSet || code !== 'invalid_type' ? message : 'add it to the environment or to .env';
+        return `${path.join('.')}: ${isSet ? '' : 'is not set; '}${fault}`;
+      })
       .join('\n'),
   );
 }

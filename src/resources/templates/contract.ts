@@ -7,7 +7,7 @@ import { schemaProblem } from '../../platform/core/json-schema.ts';
 import { withoutTrailingZeros } from '../../platform/core/text.ts';
 import { endpoint, NO_CONTENT, type Endpoint } from '../../platform/http/endpoint.ts';
 import { GATE_CONFIGS, readGateConfig } from './gates/contract.ts';
-import { IntId, listReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
+import { IntId, listReply, notBlank, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import {
   CASCADE_MODES,
   GATE_KINDS,
@@ -24,7 +24,7 @@ import {
 const RESERVED_PHASES = 'edit-session-';
 const MAX_VERSION = 1_000_000;
 
-const text = (max: number) => z.string().max(max).regex(/\S/, 'must not be blank');
+const text = (max: number) => notBlank(z.string().max(max));
 
 const jsonSchema = (options: { objectOnly?: boolean } = {}) =>
   z.record(z.string(), z.unknown()).superRefine((schema, { addIssue }) => {

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { listReply, Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, notBlank, Timestamp } from '../../platform/http/schemas.ts';
 import { DeleteQuery } from '../references/contract.ts';
 import { EFFECTS } from '../runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS, TOOL_SHAPES } from './model.ts';
@@ -58,11 +58,12 @@ const oneOf = <const Words extends readonly string[]>(name: string, words: Words
   z.enum(words, `${name} must be one of ${words.join(', ')}`);
 
 const definition = {
-  description: z
-    .string('description required')
-    .max(MAX_DESCRIPTION_LENGTH, `description too long (max ${MAX_DESCRIPTION_LENGTH})`)
-    .regex(/\S/, 'description required')
-    .describe('What it does, when to use it and what it answers: all that an agent knows of it'),
+  description: notBlank(
+    z
+      .string('description required')
+      .max(MAX_DESCRIPTION_LENGTH, `description too long (max ${MAX_DESCRIPTION_LENGTH})`),
+    'description required',
+  ).describe('What it does, when to use it and what it answers: all that an agent knows of it'),
   kind: oneOf('kind', TOOL_KINDS),
   schema: z
     .record(z.string(), z.unknown(), 'schema must be a JSON Schema object')

@@ -149,3 +149,17 @@ test('what is known, and what is far from all, is not told', () => {
     saidOf('NODE_ENV', 'TZ', 'COMPOSE_PROJECT_NAME', 'POSTGRES_PASSWORD', 'HTTP_PROXY', 'OTEL_SERVICE_NAME'),
   ).toEqual([]);
 });
+
+// Guards against: a required setting that is told with what its schema says of a missing value.
+test('each required setting that is not set is told as that, with what to do', () => {
+  let told = '';
+  try {
+    loadConfig({});
+  } catch (error) {
+    told = String(error);
+  }
+  const lines = told.replace('Error: ', '').split('\n');
+  expect(lines).toContain('DATABASE_URL: is not set; add it to the environment or to .env');
+  for (const line of lines) expect(line).not.toMatch(/Invalid input|expected/);
+  expect(lines.length).toBeGreaterThan(2);
+});

@@ -1,6 +1,7 @@
 /** Patterns of the OpenAPI documents, as validators and generators outside of JavaScript read them. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fieldsOf } from '../../../src/platform/core/record.ts';
+import { MANIFEST_KINDS } from '../../../src/resources/manifests/model.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
@@ -58,3 +59,23 @@ test('that Python refuses are known', () => {
   ];
   expect(taken.map(refusalOf)).toEqual(taken.map(() => undefined));
 });
+
+/** @returns the places of texts that may not be blank and do not say so by their length, there or around an `allOf` */
+const blankIn = (value: unknown, place = '', around?: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const { pattern, minLength: own } = fieldsOf(value);
+  const minLength = own ?? around;
+  const isAll = Array.isArray(value) || 'allOf' in value;
+  const inside = Object.entries(value).flatMap(([name, one]) =>
+    blankIn(one, `${place}/${name}`, isAll ? minLength : undefined),
+  );
+  return pattern === String.raw`\S` && !(Number(minLength) > 0) ? [place, ...inside] : inside;
+};
+
+// Guards: a text that may not be blank says so by its length too, which more readers know than the pattern.
+test.each(['openapi/public', 'openapi/control-plane', ...MANIFEST_KINDS.map((kind) => `schemas/${kind}`)])(
+  'of %s: no text is told to be blank by its pattern alone',
+  async (name) => {
+    expect(blankIn(await (await fetch(`${service.baseUrl}/${name}.json`)).json())).toEqual([]);
+  },
+);
