@@ -20,19 +20,26 @@ export function addCompletionCommand(program: Command): void {
 interface Place {
   /** The commands before, such as `project start`; empty of `aos` itself. */
   path: string;
-  commands: { name: string; about: string }[];
+  commands: { name: string; words: string[]; about: string }[];
   options: { long: string; about: string; choices: readonly string[] }[];
 }
 
 /** Nothing in a script but letters, digits and dashes comes from anywhere else than here. */
 function placesOf(command: Command, path = ''): Place[] {
-  const commands = command.commands.map((each) => ({ name: each.name(), about: each.description() }));
+  const commands = command.commands.map((each) => ({
+    name: each.name(),
+    words: [each.name(), ...each.aliases()],
+    about: each.description(),
+  }));
   const options = command.options.flatMap(({ long, description, argChoices }) =>
     long ? [{ long, about: description, choices: argChoices ?? [] }] : [],
   );
   return [
     { path, commands, options },
-    ...command.commands.flatMap((each) => placesOf(each, `${path}${path && ' '}${each.name()}`)),
+    // Behind another word for a command the same is completed.
+    ...command.commands.flatMap((each) =>
+      [each.name(), ...each.aliases()].flatMap((word) => placesOf(each, `${path}${path && ' '}${word}`)),
+    ),
   ];
 }
 
@@ -83,7 +90,9 @@ function fish(places: readonly Place[]): string {
     const names = path.split(' ').filter(Boolean);
     const inside = names.map((name) => `__fish_seen_subcommand_from ${name}`);
     const outside =
-      commands.length > 0 ? [`not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}`] : [];
+      commands.length > 0
+        ? [`not __fish_seen_subcommand_from ${commands.flatMap(({ words }) => words).join(' ')}`]
+        : [];
     const where = quoted([...inside, ...outside].join('; and ') || 'true');
     return [
       ...commands.map(({ name, about }) => `complete -c aos -f -n ${where} -a ${name} -d ${quoted(about)}`),

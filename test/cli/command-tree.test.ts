@@ -1,12 +1,15 @@
 /** What holds for the whole tree of commands: one set of verbs, misspelt words, options of their own, files in JSON and YAML. */
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
+import { completionOf } from '../../src/cli/completion.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { VERBS } from '../../src/cli/verbs.ts';
 import { present } from '../../src/platform/core/present.ts';
@@ -223,4 +226,28 @@ describe('files', () => {
       });
     }
   });
+});
+
+// Guards against: another word for a group or a command, behind which a shell completes nothing, or something else.
+test('completion behind every other word', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'aos-words-'));
+  const file = join(folder, 'words.bash');
+  const walk = (command: Command, names: string, words: string): [string, string][] =>
+    command.commands.flatMap((one) => {
+      const [name, ...others] = [one.name(), ...one.aliases()];
+      const own = `${names} ${name}`.trim();
+      return [name, ...others].flatMap((word) => {
+        const said = `${words} ${word}`.trim();
+        return [...(said === own ? [] : [[own, said] as [string, string]]), ...walk(one, own, said)];
+      });
+    });
+  const pairs = walk(program, '', '');
+  const asked = pairs.map(
+    ([own, said]) =>
+      `[ "$(_aos_words '${own}')" = "$(_aos_words '${said}')" ] && [ -n "$(_aos_words '${said}')" ] || echo '${said}'`,
+  );
+  await writeFile(file, [completionOf(program, 'bash'), ...asked].join('\n'));
+  expect(pairs.length).toBeGreaterThan(40);
+  const { stdout } = await promisify(execFile)('bash', [file]).finally(() => rm(folder, { recursive: true }));
+  expect(stdout).toBe('');
 });
