@@ -238,7 +238,8 @@ test('completion behind every other word', async () => {
       const own = `${names} ${name}`.trim();
       return [name, ...others].flatMap((word) => {
         const said = `${words} ${word}`.trim();
-        return [...(said === own ? [] : [[own, said] as [string, string]]), ...walk(one, own, said)];
+        const pair: [string, string] = [own, said];
+        return [...(said === own ? [] : [pair]), ...walk(one, own, said)];
       });
     });
   const pairs = walk(program, '', '');

@@ -41,8 +41,7 @@ const aos = async (...args: string[]) => {
   expect([args, code, stderr]).toEqual([args, 0, '']);
   return stdout;
 };
-const openWaits = async () =>
-  jsonOf(await runCli(['inbox', '--json'], env())).data as { id: string; revision: number }[];
+const openWaits = async (): Promise<{ id: string }[]> => jsonOf(await runCli(['inbox', '--json'], env())).data;
 
 // Guards against: a follower that ends with an error because the service restarts. One has the stream, for the other there is no
 // place, so that it reads lists.
@@ -69,7 +68,7 @@ test('a run and a chat', async () => {
   const lines = present(run)
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { id?: number; event_type?: string });
+    .map((line) => JSON.parse(line));
   const ids = lines.slice(0, -1).map(({ id }) => id);
   expect(ids).toEqual([...new Set(ids)]);
   expect(lines.map(({ event_type: type }) => type)).toEqual(

@@ -74,7 +74,7 @@ test('projects', async () => {
     const [task] = (await tenant.cp('GET', `/v1/projects/${id}/tasks`)).body.data;
     const [attempt] = await attemptsOf(tenant, id, step.id);
     const status = (await tenant.api('GET', `/v1/projects/${id}`)).body;
-    return [await projectOf(tenant, id), status, task, step, attempt].map((one) => one.is_priced as boolean);
+    return [await projectOf(tenant, id), status, task, step, attempt].map((one) => Boolean(one.is_priced));
   };
   expect(await shown()).toEqual([false, false, false, false, false]);
   expectUnpriced([watched, await printed('project', 'list'), await printed('project', 'show', id)]);
