@@ -10,6 +10,7 @@ import { eventually } from '../support/service/service.ts';
 let dataDir: string;
 let service: CliProcess | undefined;
 let port = '0';
+let followers: CliProcess[] = [];
 
 async function startService(): Promise<void> {
   service = startCli(['start'], {
@@ -30,6 +31,7 @@ beforeAll(async () => {
   await startService();
 });
 afterAll(async () => {
+  for (const { child } of followers) child.kill();
   await stopService();
   await rm(dataDir, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
 });
@@ -48,7 +50,7 @@ const openWaits = async (): Promise<{ id: string }[]> => jsonOf(await runCli(['i
 test('a run and a chat', async () => {
   await aos('agents', 'create', 'asker', '--prompt', 'You ask.', '--tools', 'ask_human');
   const [, thread] = present(/^(\S+) has begun/.exec(await aos('chat', 'create', '--agent', 'asker')));
-  const followers = [
+  followers = [
     startCli(['run', 'asker', QUESTION, '--follow', '--json'], env()),
     startCli(['chat', 'say', present(thread), QUESTION], env()),
   ];
