@@ -146,9 +146,11 @@ test('commands that read', async () => {
   for (const leaf of leaves) {
     const { options } = leaf.command;
     const has = (long: string) => options.some((option) => option.long === long);
+    const folderOfFiles = leaf.name === 'project artifacts' ? ['-o', join(folder, 'artifacts')] : [];
     const { code, stdout } = await shown(
       leaf,
-      ...(has('--output') && leaf.name !== 'project artifacts' ? ['-o', 'wide'] : []),
+      ...folderOfFiles,
+      ...(has('--output') && folderOfFiles.length === 0 ? ['-o', 'wide'] : []),
     );
     // A command that changes something is known by what it sends.
     if (refused.length > 0) continue;
@@ -160,7 +162,7 @@ test('commands that read', async () => {
     const lines = withoutTexts(stdout).split('\n');
     withJson.push(...lines.filter((line) => JSON_PART.test(line)).map((line): [string, string] => [leaf.name, line]));
     if (!has('--json')) continue;
-    const { stdout: json } = await shown(leaf, '--json');
+    const { stdout: json } = await shown(leaf, ...folderOfFiles, '--json');
     expect([leaf.name, typeof JSON.parse(json)]).toEqual([leaf.name, 'object']);
   }
   expect(withJson).toEqual([]);
