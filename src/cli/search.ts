@@ -51,14 +51,21 @@ async function search(words: string[], { json, ...filters }: Options): Promise<v
   if (found.meta.next !== null) printAside(`more: --after ${found.meta.next}`);
 }
 
-function printResult({ kind, id, status, title, created_at, highlights, run_id, project_id }: Result): void {
-  // Of what has no command of its own it is said where it is.
-  const where = run_id === null ? project_id && `project ${project_id}` : `run ${run_id}`;
-  const place = kind === 'run' || kind === 'project' || !where ? [] : [where];
+/** Of what has no command of its own it is said where it is. */
+function placeOf({ kind, run_id, project_id, job_id, thread_id }: Result): string[] {
+  if (kind === 'run' || kind === 'project') return [];
+  if (run_id !== null) return [`run ${run_id}`];
+  if (project_id !== null) return [`project ${project_id}`];
+  if (job_id !== null) return [`job ${job_id}`];
+  return thread_id === null ? [] : [`thread ${thread_id}`];
+}
+
+function printResult(result: Result): void {
+  const { kind, id, status, title, created_at, highlights } = result;
   const of = [
     paint('bold', kind),
     id,
-    ...place,
+    ...placeOf(result),
     ...(status === null ? [] : [paintStatus(status)]),
     shortTime(created_at),
   ];

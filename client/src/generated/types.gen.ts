@@ -3278,6 +3278,14 @@ export type SearchResult = {
     agent: string | null;
     run_id: string | null;
     project_id: string | null;
+    /**
+     * A file was attached to this scheduled job
+     */
+    job_id: string | null;
+    /**
+     * A file was attached to this conversation
+     */
+    thread_id: string | null;
     created_at: string;
     /**
      * Compares results of one search

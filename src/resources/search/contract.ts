@@ -36,6 +36,8 @@ const SearchResult = z
     agent: z.string().nullable(),
     run_id: z.string().nullable(),
     project_id: z.string().nullable(),
+    job_id: z.string().nullable().describe('A file was attached to this scheduled job'),
+    thread_id: z.string().nullable().describe('A file was attached to this conversation'),
     created_at: Timestamp,
     rank: z.number().describe('Compares results of one search'),
     highlights: z

@@ -6,7 +6,7 @@ import { RUN_STATUSES } from '../runs/model.ts';
  * - `run`: by its prompt, output and error
  * - `project`: by its title and brief
  * - `artifact`: a version of what a phase made, by its content
- * - `file`: what a run saved, by its name
+ * - `file`: what a run saved, or what was attached to a project, a scheduled job or a conversation, by its name
  * - `event`: by what it says: of a project an error, feedback, a comment, an instruction; of a run a tool that failed, a call of a model that
  *   was tried again or cut off
  *

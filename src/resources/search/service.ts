@@ -1,5 +1,6 @@
 /** Finds what a caller's workspace has by words and ids. */
 import { Problem } from '../../platform/core/problem.ts';
+import { customJobId } from '../scheduled-jobs/model.ts';
 import type { SearchQuery } from './contract.ts';
 import { BEGINNING, cursorOf, placeOf, SEARCH_KINDS, type SearchStatus } from './model.ts';
 import type { SearchStore } from './store/index.ts';
@@ -22,8 +23,9 @@ export const createSearchService = ({ store }: { store: SearchStore }) => ({
     const asked = { customerId, words: tsquery, marks, shown: words, status, from, to };
     const { hits, next } = await store.search(asked, place, limit);
     return {
-      data: hits.map(({ at, excerpts, ...hit }) => ({
+      data: hits.map(({ at, excerpts, job_n, ...hit }) => ({
         ...hit,
+        job_id: job_n === null ? null : customJobId(job_n),
         created_at: at,
         highlights: excerpts.map(({ field, text, isCut }) => ({
           field,

@@ -19,6 +19,7 @@ interface Hit {
   group: string;
   status?: string;
   to: string;
+  search?: { id: string };
 }
 
 const ACTIONS: readonly Hit[] = [
@@ -52,19 +53,27 @@ const KIND_WORDS: Record<SearchResult['kind'], { group: string; icon: IconName }
   event: { group: 'Event', icon: 'runs' },
 };
 
-/** What was found leads to the page that shows it: the run, or else the project, that it belongs to. */
-function hitOf({ kind, id, title, status, agent, run_id: run, project_id: project, highlights }: SearchResult): Hit {
+/** What was found leads to the page that shows it: the run, or else the project, job or conversation, that it belongs to. */
+function hitOf(result: SearchResult): Hit {
+  const { kind, id, title, status, agent, highlights } = result;
   const [found] = highlights.filter(({ field, parts }) => field !== 'id' && parts.some(({ hit }) => hit));
   const isBoth = found !== undefined && !['prompt', 'title', 'filename'].includes(found.field);
   const text = isBoth ? `${title} – ${found.parts.map((part) => part.text).join('')}` : title;
-  const ofProject = project !== null && (kind === 'project' || kind === 'artifact' || run === null);
   return {
     id: `${kind} ${id}`,
     label: [kind === 'run' && (agent ?? 'unassigned'), kind === 'run' && shortId(id), text].filter(Boolean).join('  '),
     ...KIND_WORDS[kind],
     ...(status && { status }),
-    to: ofProject ? `/projects/${project}` : `/runs/${run ?? id}`,
+    ...placeOf(result),
   };
+}
+
+function placeOf({ kind, id, run_id: run, project_id: project, job_id: job, thread_id: thread }: SearchResult) {
+  const ofProject = project !== null && (kind === 'project' || kind === 'artifact' || run === null);
+  if (ofProject) return { to: `/projects/${project}` };
+  if (job !== null) return { to: '/schedules' };
+  if (thread !== null) return { to: '/chat', search: { id: thread } };
+  return { to: `/runs/${run ?? id}` };
 }
 
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -82,7 +91,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const go = (hit: Hit | undefined) => {
     if (!hit) return;
     onClose();
-    void navigate({ to: hit.to });
+    void navigate({ to: hit.to, search: hit.search ?? {} });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -24,6 +24,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   projects: { key: 'text', write: whole('project', 'projects') },
   artifacts: { key: 'uuid', write: whole('artifact', 'artifacts') },
   run_artifacts: { key: 'uuid', write: whole('file', 'run_artifacts') },
+  attachments: { key: 'uuid', write: whole('file', 'attachments'), only: sql`r.owner_kind <> 'upload'` },
   project_events: {
     key: 'bigint',
     write: documents(

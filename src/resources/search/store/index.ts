@@ -36,6 +36,9 @@ export interface SearchHit {
   agent: string | null;
   run_id: string | null;
   project_id: string | null;
+  /** A file was attached to this scheduled job, or to this conversation. */
+  job_n: number | null;
+  thread_id: string | null;
   /** Where the words stand, at most so many characters around the first of them. */
   excerpts: { field: string; text: string; isCut: boolean }[];
 }
@@ -65,33 +68,39 @@ const instantOf = (at: string): SQL => sql`(timestamptz 'epoch' + ${at}::bigint 
 /** One branch for each kind: what a document is of, as it is now. */
 const subjects = (customerId: string): SQL => sql`
   select r.id, left(r.prompt, 120) as title, r.status::text as status, r.agent, r.id as run_id, a.project_id,
-    array['id', 'prompt', 'output', 'error'] as names, array[r.id, r.prompt, r.output, r.error] as texts
+    null::int as job_n, null as thread_id, array['id', 'prompt', 'output', 'error'] as names, array[r.id, r.prompt, r.output, r.error] as texts
   from runs r left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
   where p.kind = 'run' and r.id = p.subject and r.customer_id = ${customerId}
   union all
-  select j.id, j.title, j.status::text, null, null, j.id,
+  select j.id, j.title, j.status::text, null, null, j.id, null, null,
     array['id', 'title', 'brief', 'workflow'], array[j.id, j.title, j.brief, j.workflow_slug]
   from projects j where p.kind = 'project' and j.id = p.subject and j.customer_id = ${customerId}
   union all
-  select a.id::text, j.title || ': ' || a.phase_slug || ' ' || a.version, null, null, null, a.project_id,
+  select a.id::text, j.title || ': ' || a.phase_slug || ' ' || a.version, null, null, null, a.project_id, null, null,
     array['id', 'phase', 'content'], array[a.id::text, a.phase_slug, a.content #>> '{}']
   from artifacts a join projects j on j.id = a.project_id and j.customer_id = a.customer_id
   where a.id = case when p.kind = 'artifact' then p.subject::uuid end and a.customer_id = ${customerId}
   union all
-  select f.id::text, f.filename, null, f.agent, f.run_id, null, array['id', 'filename'], array[f.id::text, f.filename]
+  select f.id::text, f.filename, null, f.agent, f.run_id, null, null, null, array['id', 'filename'], array[f.id::text, f.filename]
   from run_artifacts f where f.id = case when p.kind = 'file' then p.subject::uuid end and f.customer_id = ${customerId}
   union all
-  select e.id::text, replace(e.topic, '_', ' '), null, null, null, e.project_id, array['event', 'message'],
+  select f.id::text, f.filename, null, null, null, case f.owner_kind when 'project' then f.owner_id end,
+    case f.owner_kind when 'scheduled_job' then f.owner_id::int end, case f.owner_kind when 'chat_thread' then f.owner_id end,
+    array['id', 'filename'], array[f.id::text, f.filename]
+  from attachments f
+  where f.id = case when p.kind = 'file' then p.subject::uuid end and f.customer_id = ${customerId} and f.owner_kind <> 'upload'
+  union all
+  select e.id::text, replace(e.topic, '_', ' '), null, null, null, e.project_id, null, null, array['event', 'message'],
     array[replace(e.topic, '_', ' '), text_of_event(e.payload)]
   from project_events e
   where e.id = case when p.kind = 'event' and p.subject not like 'log-%' then p.subject::bigint end and e.customer_id = ${customerId}
   union all
-  select p.subject, e.kind || ' ' || replace(e.topic, '_', ' '), null, null, e.run_id, e.project_id, array['event', 'message'],
+  select p.subject, e.kind || ' ' || replace(e.topic, '_', ' '), null, null, e.run_id, e.project_id, null, null, array['event', 'message'],
     array[replace(e.topic, '_', ' '), text_of_event(e.payload)]
   from log_events e
   where p.subject like 'log-%' and p.subject not like 'log-r%' and e.customer_id = ${customerId} and e.ts = p.at and 'log-' || e.seq = p.subject
   union all
-  select e.id::text, title_of_run_event(e.event_type, e.status), null, r.agent, e.run_id, a.project_id, array['event', 'message'],
+  select e.id::text, title_of_run_event(e.event_type, e.status), null, r.agent, e.run_id, a.project_id, null, null, array['event', 'message'],
     array[title_of_run_event(e.event_type, e.status), text_of_run_event(e.payload)]
   from run_events e join runs r on r.id = e.run_id and r.customer_id = e.customer_id
     left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
@@ -122,7 +131,7 @@ export const createSearchStore = (db: Database) => ({
         from candidates)
       select ends.candidates, ${micros(sql`ends.newest_at`)} as newest_at, ends.newest_id, ${micros(sql`ends.oldest_at`)} as oldest_at,
         ends.oldest_id, p.kind, p.subject, p.at, ${micros(sql`p.at`)} as micros, p.rank, s.id, s.title, s.status, s.agent, s.run_id,
-        s.project_id, case when s.id is not null then coalesce(x.excerpts, '[]'::jsonb) end as excerpts
+        s.project_id, s.job_n, s.thread_id, case when s.id is not null then coalesce(x.excerpts, '[]'::jsonb) end as excerpts
       from ends left join page p on true
         left join lateral (${subjects(customerId)}) s on true
         left join lateral (
