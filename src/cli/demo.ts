@@ -13,6 +13,7 @@ import { startDemoService, startReceiver, type WebhookReceiver } from '../embedd
 import type { Embedded } from '../embedded/start.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 import { agreedSettings, withoutModels } from './demo-model.ts';
+import { endWhenTold } from './ending.ts';
 import { followDemoProject } from './demo-project.ts';
 import { MODEL_SETTINGS, modelsIn } from './models.ts';
 import { CliError, paint, print } from './output.ts';
@@ -43,6 +44,7 @@ interface Demo {
   out: string;
   env: NodeJS.ProcessEnv;
   receiver: WebhookReceiver;
+  starting: Promise<Embedded>;
   service: Embedded;
   client: ServiceClient;
   webhookSecret: string;
@@ -63,17 +65,25 @@ async function demo({ out, keep = false, offline = false }: DemoOptions): Promis
     : await agreedSettings(process.env, { workflow: WORKFLOW, budgetUsd: BUDGET_USD });
   const context = { out, env } as Demo;
   const stop = async () => {
-    await context.service?.stop();
+    // It may just be starting.
+    const service = await context.starting?.catch(() => undefined);
+    await service?.stop();
     await context.receiver?.close();
   };
-  const onSignal = () => void stop().finally(() => process.exit(130));
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  let isTold = false;
+  endWhenTold(async () => {
+    isTold = true;
+    process.exitCode = 130;
+    await stop();
+  });
   try {
     const tour = await steps(modelsIn(env).length > 0 ? MODEL_TIMEOUT_MS : OFFLINE_TIMEOUT_MS);
     await tour.run(context);
     report(context);
     if (keep) await stayUntilSignalled(context);
   } catch (error) {
+    // What was under way has failed because the service is being stopped, after which the process ends.
+    if (isTold) await forever();
     throw new CliError(`the demo failed: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     await stop();
@@ -89,7 +99,8 @@ async function steps(timeoutMs: number) {
         title: 'Start the service: Postgres, Temporal, worker and API on a throw-away directory',
         async task(demo, task) {
           demo.receiver = await startReceiver();
-          demo.service = await startDemoService(demo.env, demo.receiver.host);
+          demo.starting = startDemoService(demo.env, demo.receiver.host);
+          demo.service = await demo.starting;
           task.title = `Started the service at ${demo.service.credentials.base_url} (${seconds(demo.service)})`;
         },
       },
@@ -191,8 +202,10 @@ async function stayUntilSignalled({ service, client, projectId }: Demo): Promise
   print(`Temporal Web UI: ${client.uiUrl}`);
   print(`Look at the project: DATA_DIR=${service.config.DATA_DIR} npx aos project show ${projectId}`);
   // The signal listener of `demo` stops everything and ends the process.
-  await new Promise<never>(() => {});
+  await forever();
 }
+
+const forever = () => new Promise<never>(() => {});
 
 function suggest({ files }: Demo): void {
   const page = present(files.find(({ file }) => file.endsWith('.html'))).file;

@@ -1,5 +1,6 @@
 /** Adds `aos start`, which runs the whole service in the foreground until Ctrl-C. */
 import type { Command } from 'commander';
+import { endWhenTold } from './ending.ts';
 import { modelsIn } from './models.ts';
 import { paint, print } from './output.ts';
 import type { Embedded } from '../embedded/start.ts';
@@ -20,35 +21,22 @@ async function start({ dataDir = process.env.DATA_DIR || '.data' }: { dataDir?: 
   if (process.stdout.isTTY) print(paint('gray', `Starting in ${dataDir} ...`));
   const { startEmbedded } = await import('../embedded/start.ts');
   const starting = startEmbedded(process.env, { dataDir });
-  stopOnSignal(starting);
+  endWhenTold(stop(starting));
   const embedded = await starting;
   announce(embedded);
 }
 
-/** A terminal, and a program that passes on its signals, may both deliver the same Ctrl-C within this time. */
-const SAME_SIGNAL_MS = 300;
-
-/** The first signal drains and stops the service; a second one ends it at once. */
-function stopOnSignal(starting: Promise<Embedded>): void {
-  let first = 0;
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (first > 0) {
-      if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
-      return;
-    }
-    first = performance.now();
-    starting
-      .then(async (embedded) => {
-        embedded.log.info({ signal }, 'stopping; again to stop at once');
-        await embedded.stop();
-        embedded.log.info('stopped');
-      })
-      // A service that failed to start has reported that and stopped by itself.
-      .catch(() => (process.exitCode = 1))
-      .finally(() => process.exit());
-  };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-}
+/** A service that failed to start has reported that and stopped by itself. */
+const stop = (starting: Promise<Embedded>) => async (signal: string) => {
+  try {
+    const embedded = await starting;
+    embedded.log.info({ signal }, 'stopping; again to stop at once');
+    await embedded.stop();
+    embedded.log.info('stopped');
+  } catch {
+    process.exitCode = 1;
+  }
+};
 
 function announce({ credentials, log, timings, newConsoleLink }: Embedded): void {
   const { base_url, control_plane_url, temporal_ui_url, api_key } = credentials;

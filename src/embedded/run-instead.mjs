@@ -1,6 +1,7 @@
 /** May be run by any Node >= 20 before a single package exists, so nothing here may import one. */
 import { spawn } from 'node:child_process';
 import { isAbsolute } from 'node:path';
+import { whenNpmIsGone } from './npm-parent.mjs';
 
 /**
  * Runs a program as if it replaced this process: it has the same streams, signals are passed on to it, and its exit code
@@ -14,6 +15,7 @@ export async function runInstead(program, args, env) {
     // A terminal sends Ctrl-C to the command itself, and a second one would mean "end at once".
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));
   }
+  whenNpmIsGone(() => child.kill('SIGTERM'));
   const [code, signal] = await new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (...end) => resolve(end));
