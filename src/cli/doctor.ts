@@ -9,6 +9,7 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readCredentials } from '../embedded/credentials.ts';
+import { inMB, isMemoryLittle, LEAST_MEMORY, memoryLimit } from '../embedded/memory.mjs';
 import { isFree, wantedPorts } from '../embedded/ports.ts';
 import { checkSettings } from '../embedded/settings.ts';
 import { findTemporalCli } from '../embedded/temporal.ts';
@@ -60,7 +61,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<CheckResult[]> {
   const { findings, toldModels } = await examineService(env);
   // What runs knows what it has; the settings of this terminal say only what another start would have.
   const models = toldModels ? [] : [examineModels(env), ...examinePrice(config)];
-  return [examineNode(), ...finding, ...slow.flat(), ...models, ...findings];
+  return [examineNode(), ...examineMemory(env), ...finding, ...slow.flat(), ...models, ...findings];
 }
 
 function examineNode(): CheckResult {
@@ -68,6 +69,15 @@ function examineNode(): CheckResult {
   return major >= 24
     ? ok('Node', process.versions.node)
     : failed('Node', `${process.versions.node}, not the pinned one`, 'run `npm run setup`, then `npx aos doctor`');
+}
+
+/** What several processes take is known only of those that `aos start` runs. */
+function examineMemory(env: NodeJS.ProcessEnv): CheckResult[] {
+  if (env.DATABASE_URL && env.TEMPORAL_ADDRESS) return [];
+  const found = `${inMB(memoryLimit())} for all processes of the service`;
+  if (memoryLimit() < LEAST_MEMORY)
+    return [failed('memory', found, `give it ${inMB(LEAST_MEMORY)} or more, or the system ends a part of it`)];
+  return [ok('memory', isMemoryLittle() ? `${found}; it takes less, and is slower for that` : found)];
 }
 
 async function examineSetUp(): Promise<CheckResult[]> {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import type { Log } from '../platform/core/log.ts';
 import { present } from '../platform/core/present.ts';
+import { killedLine } from './memory.mjs';
 import { embeddedPort, keptUiPort } from './ports.ts';
 import { startPostgres, type EmbeddedPostgres } from './postgres.ts';
 import { preparedDatabase } from './prepared-database.mjs';
 import { stopServersOn, type DataDirClaim } from './stale.ts';
-import { supervise, type Supervised } from './supervise.ts';
+import { supervise, type EmbeddedServer, type Loss, type Supervised } from './supervise.ts';
 import { findTemporalCli, startTemporal, type EmbeddedTemporal } from './temporal.ts';
 import { removeUnfinishedDatabase } from './temporal-file.ts';
 
@@ -29,12 +30,14 @@ export interface ServersOptions {
   log: Log;
   /** Takes what has to be done at the end, also where this fails half-way. */
   defer: (cleanUp: () => unknown) => void;
+  /** Takes a line on a server that ended by itself. */
+  onEnd: (line: string) => void;
   timed: <T>(part: string, work: () => Promise<T>) => Promise<T>;
 }
 
 /** The database is at the current schema when this resolves. @throws ConfigError */
 export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptions): Promise<Servers> {
-  const { config, claim, log, defer, timed } = options;
+  const { config, claim, log, defer, onEnd, timed } = options;
   const servers: { postgres?: Supervised<EmbeddedPostgres>; temporal?: Supervised<EmbeddedTemporal> } = {};
   defer(() => Promise.all([servers.temporal?.stop(), servers.postgres?.stop()]));
 
@@ -43,17 +46,21 @@ export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptio
     // Postgres outlives a killed parent long enough to take Temporal with it; each may have been started again.
     if (servers.temporal) servers.postgres?.current().watch(servers.temporal.current().pid);
   };
-  const onLost = (server: string) => (err?: unknown) =>
-    log.error(
-      { server, err },
-      err ? 'an embedded server does not start again' : 'an embedded server ended; starting it',
-    );
+  const onLost = ({ name }: EmbeddedServer, loss: Loss) => {
+    if ('error' in loss) {
+      const { error } = loss;
+      if (error instanceof ConfigError) return log.error(error.message);
+      return log.error({ err: error }, `${name} does not start again`);
+    }
+    const [code, signal] = loss.end;
+    const line = signal === 'SIGKILL' ? killedLine(name) : `${name} ended by itself`;
+    onEnd(line);
+    log.error({ code, signal }, `${line}; starting it again`);
+  };
 
   const database = async () => {
     if (!env.DATABASE_URL) {
-      servers.postgres = await timed('postgres', () =>
-        supervise(postgresStarter(env, options, onStart), onLost('postgres')),
-      );
+      servers.postgres = await timed('postgres', () => supervise(postgresStarter(env, options, onStart), onLost));
     }
     const url = servers.postgres?.current().url ?? config.DATABASE_URL;
     const { migrate } = await import('../platform/db/migrate.ts');
@@ -67,7 +74,7 @@ export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptio
   const cluster = async () => {
     if (env.TEMPORAL_ADDRESS) return { address: env.TEMPORAL_ADDRESS, uiUrl: env.TEMPORAL_UI_URL || undefined };
     const starter = await temporalStarter(env, options, onStart);
-    servers.temporal = await timed('temporal', () => supervise(starter, onLost('temporal')));
+    servers.temporal = await timed('temporal', () => supervise(starter, onLost));
     return servers.temporal.current();
   };
 

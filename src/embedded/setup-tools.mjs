@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { killedLine } from './memory.mjs';
 
 /** A failure that a person can mend. It is shown as one message, without a stack. */
 export class SetupError extends Error {}
@@ -76,10 +77,14 @@ export function execute(program, args, { env = {}, timeoutMs, cwd } = {}) {
       end();
     };
     child.on('error', (error) => settle(() => reject(new SetupError(`cannot run ${program}: ${error.message}`))));
-    child.on('close', (code) =>
-      settle(() =>
-        code === 0 ? resolve(output) : reject(new SetupError(`${program} ${args.join(' ')} failed\n${output.trim()}`)),
-      ),
+    child.on('close', (code, signal) =>
+      settle(() => {
+        if (code === 0) return resolve(output);
+        const what = `${program} ${args.join(' ')}`;
+        // One that took too long was killed by ourselves.
+        const isKilled = signal === 'SIGKILL' && !timeoutMs;
+        reject(new SetupError(isKilled ? killedLine(what) : `${what} failed\n${output.trim()}`));
+      }),
     );
   });
 }

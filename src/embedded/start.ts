@@ -6,7 +6,9 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import v8 from 'node:v8';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import { createLog, type Log } from '../platform/core/log.ts';
 import { present } from '../platform/core/present.ts';
@@ -16,6 +18,7 @@ import type { Services } from '../compose/services.ts';
 import type { RunningWorker } from '../worker.ts';
 import { LOCAL_OWNER, makeSession, readCredentials, writeCredentials, type Credentials } from './credentials.ts';
 import { localIdentity } from './identity.ts';
+import { inMB, isMemoryLittle, LEAST_MEMORY, memoryLimit } from './memory.mjs';
 import { requireFreePorts, wantedPorts } from './ports.ts';
 import { loadSecrets } from './secrets.ts';
 import { startServers, temporalFile } from './servers.ts';
@@ -42,6 +45,10 @@ export interface EmbeddedOptions {
 }
 
 const SESSION_TTL_MS = 30 * 24 * 3_600_000;
+/** In little memory. A workflow that is kept takes 200 kB; whatever is busy beyond these is replayed at each of its tasks. */
+const FEW_WORKFLOWS = '400';
+/** In percent of what is in use, after which the heap is looked through. */
+const GROWING_SLOWLY = '--heap-growing-percent=20';
 const BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url));
 
 /** @throws ConfigError when a setting is wrong, a port is busy or the directory is in use */
@@ -50,6 +57,9 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
   const { timings, timed } = stopwatch();
   const cleanUps: (() => unknown)[] = [];
   const defer = (cleanUp: () => unknown) => void cleanUps.push(cleanUp);
+  let areServersAsked = false;
+  let ended: string | undefined;
+  const onEnd = (line: string) => void (ended ??= line);
   let log = createLog({ pretty: false });
   const stop = async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) {
@@ -75,14 +85,18 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     const identity = await localIdentity(env, dataDir);
 
     log = createLog({ level: config.LOG_LEVEL });
+    if (memoryLimit() < LEAST_MEMORY)
+      log.warn(`${inMB(memoryLimit())} of memory are here, and the service needs ${inMB(LEAST_MEMORY)} or more`);
+    areServersAsked = true;
     const [modules, servers] = await settled([
       timed('modules', loadModules),
-      startServers(env, { config, dataDir, claim, log, defer, timed }),
+      startServers(env, { config, dataDir, claim, log, defer, onEnd, timed }),
     ]);
     const { openRuntime, createServices, prepare, startWorker, startApi } = modules;
 
     const runtime = await timed('connect', () =>
       openRuntime({
+        ...(isMemoryLittle() ? { WORKER_MAX_CACHED_WORKFLOWS: FEW_WORKFLOWS } : {}),
         ...env,
         ...secrets,
         ...identity,
@@ -92,6 +106,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
       }),
     );
     defer(() => runtime.close());
+    if (isMemoryLittle()) v8.setFlagsFromString(GROWING_SLOWLY);
     const services = createServices(runtime);
     defer(() => services.close());
 
@@ -146,10 +161,16 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     };
   } catch (error) {
     const isFull = isStorageFull(error) || (await freeBytes(dataDir).catch(() => Infinity)) < NOTHING_FREE;
+    // What was asked of a server fails before it is known that the server has ended.
+    if (areServersAsked && !ended) await setTimeout(END_IS_KNOWN_MS);
     await stop();
-    throw isFull && !(error instanceof ConfigError) ? new ConfigError(unwritable(dataDir, FULL)) : error;
+    if (isFull && !(error instanceof ConfigError)) throw new ConfigError(unwritable(dataDir, FULL));
+    throw ended ? new ConfigError(ended) : error;
   }
 }
+
+/** The system tells of the end of a child at once; this process may be busy. */
+const END_IS_KNOWN_MS = 500;
 
 const unwritable = (dataDir: string, reason: string): string =>
   `DATA_DIR: ${dataDir} cannot be written to: ${reason}; correct that or set another directory`;

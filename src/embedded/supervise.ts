@@ -2,12 +2,24 @@
  * Keeps an embedded server running: one that ends by itself (killed, out of memory) is started again at the same address
  * on the same data, and the service above it connects anew as it would after any outage.
  */
+import type { ChildProcess } from 'node:child_process';
+
+/** The exit code of a process, or the signal that ended it. */
+export type End = [code: number | null, signal: NodeJS.Signals | null];
+
 export interface EmbeddedServer {
+  /** As a person is told of it. */
+  name: string;
   pid: number;
   /** Resolves when the process has ended, for whatever reason. */
-  exited: Promise<unknown>;
+  exited: Promise<End>;
   stop(): Promise<void>;
 }
+
+export const endOf = (child: ChildProcess): Promise<End> =>
+  new Promise((resolve) => child.once('exit', (...end) => resolve(end)));
+
+export type Loss = { end: End } | { error: unknown };
 
 export interface Supervised<Server> {
   /** @returns the server that runs now, which is another one after a restart */
@@ -20,31 +32,32 @@ const MAX_WAIT_MS = 5_000;
 /**
  * @param start is given the server that was lost, or nothing the first time; a failure of the first start is the
  * caller's
- * @param onLost is told each time a server ended by itself, and why a restart failed
+ * @param onLost is told how a server ended each time that one ended by itself, and why a restart failed
  */
 export async function supervise<Server extends EmbeddedServer>(
   start: (lost?: Server) => Promise<Server>,
-  onLost: (error?: unknown) => void,
+  onLost: (server: Server, loss: Loss) => void,
 ): Promise<Supervised<Server>> {
   let server = await start();
   let isStopping = false;
 
   async function restart(): Promise<void> {
-    onLost();
     for (let waitMs = 100; !isStopping; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
       try {
         server = await start(server);
         return;
       } catch (error) {
-        onLost(error);
+        onLost(server, { error });
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }
   }
   async function watch(): Promise<void> {
     while (!isStopping) {
-      await server.exited;
-      if (!isStopping) await restart();
+      const end = await server.exited;
+      if (isStopping) break;
+      onLost(server, { end });
+      await restart();
     }
     // This one was being started again meanwhile.
     await server.stop();

@@ -2,21 +2,19 @@
  * The embedded Temporal: `temporal server start-dev` with its Web UI and its data in one file, tuned for one machine.
  */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../platform/core/config.ts';
 import { freePort } from '../platform/core/port.ts';
 import { keepFlushed } from './flush.ts';
+import { isMemoryLittle, killedLine } from './memory.mjs';
+import { endOf, type EmbeddedServer } from './supervise.ts';
 
-export interface EmbeddedTemporal {
+export interface EmbeddedTemporal extends EmbeddedServer {
   /** The address of the frontend as host:port. */
   address: string;
   uiUrl: string | undefined;
-  pid: number;
-  /** Resolves when the process has ended. */
-  exited: Promise<unknown>;
-  stop(): Promise<void>;
 }
 
 export interface EmbeddedTemporalOptions {
@@ -55,6 +53,10 @@ const DYNAMIC_CONFIG = [
 /** The log takes 32 MB instead of 4 before it is written into the database, which took a tenth of a run's time. */
 const SQLITE = ['journal_mode=WAL', 'synchronous=NORMAL', 'wal_autocheckpoint=8000'];
 
+/** Go otherwise looks for garbage when there is as much of it as of what is in use. */
+const FRUGAL = { GOGC: '50' };
+
+const NAME = 'the embedded Temporal';
 const START_TIMEOUT_MS = 60_000;
 
 export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
@@ -74,13 +76,18 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
     ],
     // The server has a process group of its own: Ctrl-C is for the parent, which stops the server when its own work is
     // drained.
-    { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+      env: { ...(isMemoryLittle() ? FRUGAL : {}), ...process.env },
+    },
   );
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4_000)));
-  const exited = once(child, 'exit');
-  const failed = exited.then(([code]) => {
-    throw new Error(`Temporal ended with code ${code} while starting\n${stderr}`.trim());
+  const exited = endOf(child);
+  const failed = exited.then(([code, signal]) => {
+    if (signal === 'SIGKILL') throw new ConfigError(killedLine(NAME));
+    throw new Error(`${NAME} ended with code ${code} while starting\n${stderr}`.trim());
   });
   failed.catch(() => {});
 
@@ -95,6 +102,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
     void exited.then(stopFlushing, stopFlushing);
   }
   return {
+    name: NAME,
     address: `127.0.0.1:${port}`,
     uiUrl: uiPort ? `http://localhost:${uiPort}` : undefined,
     pid: child.pid!,

@@ -7,7 +7,7 @@ import { expect, test } from '@jest/globals';
 import { embeddedPort, keptUiPort, requireFreePorts, wantedPorts } from '../../src/embedded/ports.ts';
 import { checkSettings } from '../../src/embedded/settings.ts';
 import { loadConfig } from '../../src/platform/core/config.ts';
-import { supervise, type EmbeddedServer } from '../../src/embedded/supervise.ts';
+import { supervise, type EmbeddedServer, type End, type Loss } from '../../src/embedded/supervise.ts';
 import { portOf } from '../support/processes/listening.ts';
 
 // Guards: no setting is required, and every bad one is named at once with what it expects.
@@ -65,6 +65,8 @@ test('keeps the port of the Temporal Web UI', async () => {
   await rm(dataDir, { recursive: true });
 });
 
+const KILLED: End = [null, 'SIGKILL'];
+
 interface FakeServer extends EmbeddedServer {
   number: number;
   die(): void;
@@ -74,21 +76,29 @@ interface FakeServer extends EmbeddedServer {
 test('starts a lost server again until it is stopped', async () => {
   const started: FakeServer[] = [];
   const startedAgain = Promise.withResolvers<void>();
-  const lost: unknown[] = [];
+  const lost: Loss[] = [];
   let failures = 1;
   const start = async (): Promise<FakeServer> => {
     if (started.length === 1 && failures-- > 0) throw new Error('not yet');
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const server = { number: started.length, pid: 1, exited: promise, die: resolve, stop: async () => resolve() };
+    const { promise: exited, resolve } = Promise.withResolvers<End>();
+    const die = () => resolve(KILLED);
+    const server = {
+      name: 'server',
+      number: started.length,
+      pid: 1,
+      exited,
+      die,
+      stop: async () => resolve([0, null]),
+    };
     started.push(server);
     if (started.length === 2) startedAgain.resolve();
     return server;
   };
-  const supervised = await supervise(start, (error) => lost.push(error));
+  const supervised = await supervise(start, (_, loss) => lost.push(loss));
   supervised.current().die();
   await startedAgain.promise;
   await supervised.stop();
   expect(supervised.current().number).toBe(1);
   expect(started).toHaveLength(2);
-  expect(lost).toEqual([undefined, new Error('not yet')]);
+  expect(lost).toEqual([{ end: KILLED }, { error: new Error('not yet') }]);
 });

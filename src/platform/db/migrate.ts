@@ -32,6 +32,8 @@ export async function migrate(databaseUrl: string): Promise<void> {
     connectionTimeoutMillis: 15_000,
     application_name: APPLICATION_NAME,
   });
+  // One that breaks is told by the statement under way; without a listener it would end the process.
+  client.on('error', () => {});
   try {
     await client.connect();
     if ((await appliedMigration(client)) >= Math.max(...(await migrationTimes()))) return;
