@@ -1,12 +1,12 @@
 /** The whole service in no more memory than the README asks for, and what is said where there is less. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
 import type { CheckResult } from '../../src/cli/findings.ts';
-import type { Credentials } from '../../src/embedded/credentials.ts';
+import { readCredentials } from '../../src/embedded/credentials.ts';
 import { inMB, LEAST_MEMORY } from '../../src/embedded/memory.mjs';
 import { makeMemoryGroup } from '../support/processes/memory-group.ts';
 import { isMissing, reasonOf } from '../support/programs/missing.ts';
@@ -42,11 +42,11 @@ async function work({ base_url, api_key }: ReadyLine): Promise<Record<string, nu
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
-  const credentials = await readFile(join(folder, 'data', 'credentials.json'), 'utf8');
-  const cookie = `service_session=${(JSON.parse(credentials) as Credentials).session_cookie}`;
+  const credentials = await readCredentials(join(folder, 'data'));
+  const cookie = `service_session=${credentials?.session_cookie}`;
   for (;;) {
     const answer = await fetch(`${base_url}/api/v1/cp/v1/runs/counts`, { headers: { cookie } });
-    const counts = (await answer.json()) as Record<string, number>;
+    const counts: Record<string, number> = JSON.parse(await answer.text());
     if (!counts.queued && !counts.running) return counts;
     await setTimeout(200);
   }
@@ -85,7 +85,7 @@ withGroups.each([
   const group = await makeMemoryGroup(bytes);
   const doctor = inGroup(group.launcher, 'doctor', '--json');
   await doctor.ended;
-  const findings = JSON.parse(doctor.stdout()) as CheckResult[];
+  const findings: CheckResult[] = JSON.parse(doctor.stdout());
   expect(findings.find(({ check }) => check === 'memory')).toMatchObject({
     status,
     detail: expect.stringContaining(inMB(bytes)),
