@@ -39,7 +39,7 @@ const hasKubectl = (): boolean => {
 };
 const findBuilder = async (): Promise<readonly [program: string, command: string]> => {
   if (hasKubectl()) return ['kubectl', 'kustomize'];
-  if (!existsSync(KUSTOMIZE.program)) await buildGoProgram(KUSTOMIZE.source, KUSTOMIZE.program);
+  await buildGoProgram(KUSTOMIZE.source, KUSTOMIZE.program);
   return [KUSTOMIZE.program, 'build'];
 };
 /** Or why there is none. */

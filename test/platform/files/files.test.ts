@@ -1,63 +1,38 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { present } from '../../../src/platform/core/present.ts';
 import { createFileStore, FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
-import { portOf } from '../../support/processes/listening.ts';
+import { BUILD_MS } from '../../support/programs/go-program.ts';
+import { startS3Gateway, type S3Gateway } from '../../support/programs/s3-gateway.ts';
 
 const settings = { FILES_S3_REGION: 'us-east-1' };
 
+const { TMPDIR } = process.env;
 let folder: string;
-let storage: Server;
-const objects = new Map<string, { bytes: Buffer; contentType: string | undefined }>();
-
-/** As much of the S3 protocol as put, get and delete take. */
-const createStorage = (): Server =>
-  createServer((request, response) => {
-    const key = new URL(present(request.url), 'http://storage').pathname;
-    const object = objects.get(key);
-    if (request.method === 'PUT') {
-      void buffer(request).then((bytes) => {
-        objects.set(key, { bytes, contentType: request.headers['content-type'] });
-        response.end();
-      });
-    } else if (request.method === 'DELETE') {
-      objects.delete(key);
-      response.writeHead(204).end();
-    } else if (object) {
-      response.end(object.bytes);
-    } else {
-      response.writeHead(404, { 'content-type': 'application/xml' });
-      response.end('<?xml version="1.0"?><Error><Code>NoSuchKey</Code><Message>gone</Message></Error>');
-    }
-  });
+let storage: S3Gateway;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'files-'));
-  storage = createStorage();
-  await new Promise<void>((ready) => storage.listen(0, '127.0.0.1', ready));
-});
+  // Other files of tests spool as well.
+  process.env.TMPDIR = join(folder, 'tmp');
+  await mkdir(process.env.TMPDIR);
+  storage = await startS3Gateway('bucket');
+}, BUILD_MS);
 afterAll(async () => {
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+  await storage?.close();
   await rm(folder, { recursive: true });
-  storage.closeAllConnections();
-  await new Promise((closed) => storage.close(closed));
 });
 
 const stores: Record<string, () => FileStore> = {
   'a local folder': () => createFileStore({ ...settings, DATA_DIR: folder }),
   'S3-compatible storage': () =>
-    createFileStore({
-      ...settings,
-      DATA_DIR: join(folder, 'unused'),
-      FILES_S3_BUCKET: 'bucket',
-      FILES_S3_ENDPOINT: `http://127.0.0.1:${portOf(storage)}`,
-      FILES_S3_ACCESS_KEY_ID: 'id',
-      FILES_S3_SECRET_ACCESS_KEY: 'secret',
-    }),
+    createFileStore({ ...settings, DATA_DIR: join(folder, 'unused'), ...storage.settings }),
 };
 
 describe.each(Object.keys(stores))('%s', (name) => {
@@ -99,6 +74,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
   // Guards: a caller can tell a missing file from a broken store; deleting twice is no failure.
   test('names a missing file', async () => {
     await expect(store.get('acme/none')).rejects.toThrow(FileNotFoundError);
+    await expect(store.sizeOf('acme/none')).rejects.toThrow(FileNotFoundError);
     await store.put('acme/short-lived', Buffer.from('x'), 'text/plain');
     await store.delete('acme/short-lived');
     await store.delete('acme/short-lived');
@@ -139,7 +115,7 @@ test('replaces a local file in one step', async () => {
 });
 
 // Guards: a download from the bucket itself has the right type.
-test('tells S3 the content type', () => {
-  expect(objects.get('/bucket/acme/run-1/a.bin')?.contentType).toBe('application/octet-stream');
-  expect(objects.get('/bucket/acme/streamed')?.contentType).toBe('text/csv');
+test('tells S3 the content type', async () => {
+  expect((await storage.get('acme/run-1/a.bin')).contentType).toBe('application/octet-stream');
+  expect((await storage.get('acme/streamed')).contentType).toBe('text/csv');
 });

@@ -3,26 +3,19 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { present } from '../../../src/platform/core/present.ts';
 import { PART_BYTES } from '../../../src/resources/exports/model.ts';
-import { S3_KEY, startS3Server, type S3Server } from '../../support/fakes/s3-server.ts';
 import { makeExport } from '../../support/fixtures/belongings.ts';
+import { BUILD_MS } from '../../support/programs/go-program.ts';
+import { startS3Gateway, type S3Gateway } from '../../support/programs/s3-gateway.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { download, downloadPart } from './download.ts';
 
-let storage: S3Server;
+let storage: S3Gateway;
 let service: TestService;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  storage = await startS3Server('files');
-  service = await startTestService({
-    env: {
-      FILES_S3_BUCKET: 'files',
-      FILES_S3_REGION: 'us-east-1',
-      FILES_S3_ENDPOINT: storage.url,
-      FILES_S3_ACCESS_KEY_ID: S3_KEY.access_key_id,
-      FILES_S3_SECRET_ACCESS_KEY: S3_KEY.secret_access_key,
-    },
-  });
+  storage = await startS3Gateway('files');
+  service = await startTestService({ env: storage.settings });
   tenant = await service.tenant('acc_acme');
   // Bytes that cannot be packed, so that the archive has several parts.
   const { body: thread } = await tenant.cp('POST', '/v1/chat/threads', { agent: 'assistant' });
@@ -30,7 +23,7 @@ beforeAll(async () => {
   form.append('files', new Blob([new Uint8Array(randomBytes(PART_BYTES + 1_000_000))]), 'noise.bin');
   const { status, body } = await tenant.cp('POST', `/v1/chat/threads/${thread.id}/attachments`, form);
   if (status >= 300) throw new Error(`not attached: ${status} ${JSON.stringify(body)}`);
-});
+}, BUILD_MS);
 afterAll(async () => {
   await service?.close();
   await storage?.close();

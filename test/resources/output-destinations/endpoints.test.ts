@@ -1,21 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { first, present } from '../../../src/platform/core/present.ts';
-import { S3_KEY, startS3Server, type S3Server } from '../../support/fakes/s3-server.ts';
+import { BUILD_MS } from '../../support/programs/go-program.ts';
+import { S3_KEY, startS3Gateway, type S3Gateway } from '../../support/programs/s3-gateway.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 const SECRET = 'a secret of sixteen characters';
-const S3 = { region: 'eu-central-1', bucket: 'outputs', ...S3_KEY };
+const S3 = { region: 'us-east-1', bucket: 'outputs', ...S3_KEY };
 
 let service: TestService;
 let tenant: Tenant;
 let receiver: WebhookReceiver;
-let storage: S3Server;
+let storage: S3Gateway;
 beforeAll(async () => {
   [receiver, storage] = await Promise.all([
     startWebhookReceiver(({ path }) => Number(path.slice(1))),
-    startS3Server('outputs'),
+    startS3Gateway('outputs'),
   ]);
   service = await startTestService({
     worker: false,
@@ -26,7 +27,7 @@ beforeAll(async () => {
       SMTP_URL: 'smtp://127.0.0.1:1',
     },
   });
-});
+}, BUILD_MS);
 beforeEach(async () => {
   tenant = await service.tenant(`acc_destinations${++tenants}`);
 });

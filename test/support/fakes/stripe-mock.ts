@@ -5,7 +5,6 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildGoProgram } from '../programs/go-program.ts';
@@ -21,7 +20,7 @@ export interface StripeMock {
 
 /** @throws Error where it is not there and cannot be built */
 export async function buildStripeMock(): Promise<void> {
-  if (!existsSync(PROGRAM)) await buildGoProgram(`github.com/stripe/stripe-mock@${VERSION}`, PROGRAM);
+  await buildGoProgram(`github.com/stripe/stripe-mock@${VERSION}`, PROGRAM);
 }
 
 export async function startStripeMock(): Promise<StripeMock> {
