@@ -5,6 +5,7 @@ import { newUuid } from '../src/platform/core/ids.ts';
 import type { Log } from '../src/platform/core/log.ts';
 import { isStorageFull } from '../src/platform/files/disk.ts';
 import type { FileStore } from '../src/platform/files/files.ts';
+import { isStorageAway } from '../src/platform/files/storage-away.ts';
 import { packWorkspace, type PackDependencies } from '../src/resources/exports/archive/pack.ts';
 import {
   exportFolder,
@@ -14,6 +15,7 @@ import {
 } from '../src/resources/exports/model.ts';
 import type { ExportStore } from '../src/resources/exports/store/index.ts';
 import { heartbeating } from './failures.ts';
+import { outlastingStorage } from './storage-away.ts';
 
 export interface ExportDependencies extends PackDependencies {
   store: ExportStore;
@@ -28,38 +30,42 @@ const TELL_MS = 1_000;
 
 export const createExportActivities = ({ store, files, ttlMs, log, ...needs }: ExportDependencies) => ({
   packExport: (ref: ExportRef): Promise<void> =>
-    heartbeating(async (signal) => {
-      const folder = `${exportFolder(ref)}/${newUuid()}`;
-      const row = await store.begin(ref, folder);
-      // It was removed, or has been made: the try before this one ended without a word to Temporal.
-      if (!row) return;
-      const own = { ...ref, folder };
-      const progress: ExportProgress = { phase: 'rows', tables: 0, rows: 0, files: 0 };
-      const stopped = new AbortController();
-      const tell = telling(async () => {
-        if (!(await store.recordProgress(own, progress))) stopped.abort();
-      });
-      try {
-        // What a try that was killed has stored counts no more, and nobody else would look for it before the archive expires.
-        await files.deleteAll(exportFolder(ref));
-        const whole = { ...own, progress, signal: AbortSignal.any([signal, stopped.signal]) };
-        const packed = await packWorkspace({ ...needs, files }, whole);
-        if (!(await store.recordReady(own, packed, ttlMs))) await files.deleteAll(folder);
-      } catch (error) {
-        await files.deleteAll(folder).catch(() => {});
-        Context.current().cancellationSignal.throwIfAborted();
-        if (stopped.signal.aborted) return;
-        // Its own words may have something of what it was reading.
-        log.error({ err: error, export_id: ref.exportId }, 'an export failed');
-        const type: ExportFailure = isStorageFull(error) ? 'storage_full' : 'internal_error';
-        throw ApplicationFailure.create({ type, message: `the archive could not be made: ${type}` });
-      } finally {
-        tell.stop();
-      }
-    }),
+    heartbeating((signal) =>
+      outlastingStorage(signal, async () => {
+        const folder = `${exportFolder(ref)}/${newUuid()}`;
+        const row = await store.begin(ref, folder);
+        // It was removed, or has been made: the try before this one ended without a word to Temporal.
+        if (!row) return;
+        const own = { ...ref, folder };
+        const progress: ExportProgress = { phase: 'rows', tables: 0, rows: 0, files: 0 };
+        const stopped = new AbortController();
+        const tell = telling(async () => {
+          if (!(await store.recordProgress(own, progress))) stopped.abort();
+        });
+        try {
+          // What a try that was killed has stored counts no more, and nobody else would look for it before the archive expires.
+          await files.deleteAll(exportFolder(ref));
+          const whole = { ...own, progress, signal: AbortSignal.any([signal, stopped.signal]) };
+          const packed = await packWorkspace({ ...needs, files }, whole);
+          if (!(await store.recordReady(own, packed, ttlMs))) await files.deleteAll(folder);
+        } catch (error) {
+          // A try that the storage broke off is followed by one that deletes it.
+          if (!isStorageAway(error)) await files.discardAll(folder);
+          Context.current().cancellationSignal.throwIfAborted();
+          if (stopped.signal.aborted) return;
+          if (isStorageAway(error)) throw error;
+          // Its own words may have something of what it was reading.
+          log.error({ err: error, export_id: ref.exportId }, 'an export failed');
+          const type: ExportFailure = isStorageFull(error) ? 'storage_full' : 'internal_error';
+          throw ApplicationFailure.create({ type, message: `the archive could not be made: ${type}` });
+        } finally {
+          tell.stop();
+        }
+      }),
+    ),
 
   /** Deletes what tries have left. */
-  dropExport: (ref: ExportRef): Promise<void> => files.deleteAll(exportFolder(ref)),
+  dropExport: (ref: ExportRef): Promise<void> => files.discardAll(exportFolder(ref)),
 
   recordExportFailed: ({ code, ...ref }: ExportRef & { code: ExportFailure }): Promise<void> =>
     store.recordFailed(ref, code),

@@ -7,6 +7,7 @@ import { newUuid } from '../src/platform/core/ids.ts';
 import { isDatabaseAway } from '../src/platform/db/away.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import type { FileStore } from '../src/platform/files/files.ts';
+import { isStorageAway } from '../src/platform/files/storage-away.ts';
 import { slotWait, type SlotWait } from '../src/platform/temporal/activity-slots.ts';
 import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
 import type { MiniappStore } from '../src/resources/miniapps/store.ts';
@@ -19,6 +20,7 @@ import { ToolError, type HumanWait, type ToolContext } from '../src/resources/to
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { untilRecorded } from './database-away.ts';
 import { heartbeating } from './failures.ts';
+import { STORAGE_WAIT_MS } from './storage-away.ts';
 
 export interface ToolDependencies {
   runs: RunStore;
@@ -155,6 +157,11 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
         if (!(error instanceof Error) || error.name === 'CancelledFailure' || error.name === 'AbortError') throw error;
         // The error's words come from a query, and are neither for the model nor for a history.
         if (isDatabaseAway(error) || error instanceof DrizzleQueryError) throw error;
+        // The model would go on without the file. Nobody knows how far an effect had come that must not happen twice.
+        if (isStorageAway(error)) {
+          if (!mayWait || tool.effect === 'irreversible') throw error;
+          return { slotWaitMs: STORAGE_WAIT_MS, made: Context.current().info.attempt - 1, waitsFor: 'file storage' };
+        }
         throw ApplicationFailure.create({
           type: TOOL_FAILED,
           message: `${error.name}: ${error.message}`.slice(0, 300),

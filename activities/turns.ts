@@ -5,6 +5,7 @@
 import { Context } from '@temporalio/activity';
 import type { Config } from '../src/platform/core/config.ts';
 import type { Log } from '../src/platform/core/log.ts';
+import { isStorageAway } from '../src/platform/files/storage-away.ts';
 import { present } from '../src/platform/core/present.ts';
 import {
   isWithoutProvider,
@@ -35,6 +36,7 @@ import { isCallable, type Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { slotWait } from '../src/platform/temporal/activity-slots.ts';
 import { untilRecorded } from './database-away.ts';
+import { STORAGE_WAIT_MS } from './storage-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
 import { createTurnBeginning, type TurnBeginningDependencies } from './turn-beginning.ts';
@@ -146,6 +148,11 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       const made = await call(run, { turn, attempt, left }, resolved, offered);
       return await record(run, turn, resolved, offered, made);
     } catch (error) {
+      // A picture that the run has read could not be loaded, and the model has not been asked.
+      if (isStorageAway(error)) {
+        const made = { made: before, ...(left && { underWay: left }) };
+        return { kind: 'waiting', behind: null, lookMs: STORAGE_WAIT_MS, earlier: made, waitsFor: 'file storage' };
+      }
       if (!(error instanceof ModelFailure)) throw error;
       // An attempt that will be repeated shows in the timeline; the last failure becomes the end of the run, which has a
       // text alone.

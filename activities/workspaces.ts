@@ -16,6 +16,7 @@ import {
 } from '../src/resources/workspaces/provisioners/provisioner.ts';
 import type { WorkspaceRow, WorkspaceStore } from '../src/resources/workspaces/store/index.ts';
 import { heartbeating } from './failures.ts';
+import { outlastingStorage } from './storage-away.ts';
 
 export interface WorkspaceDependencies {
   store: WorkspaceStore;
@@ -64,7 +65,7 @@ export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
   const step = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
     heartbeating(async (signal) => {
       try {
-        return await work(signal);
+        return await outlastingStorage(signal, () => work(signal));
       } catch (error) {
         // Where the worker stops, or the workflow was cancelled, the failure says that.
         Context.current().cancellationSignal.throwIfAborted();

@@ -74,7 +74,11 @@ export function composeActivities({ config, log, temporal }: Runtime, services: 
         startWorkspaces: oneAfterAnother(services.workspaces.startLost, services.exports.startLost),
         settleRuns: services.settleRuns(startFollowing),
         settleProjects: services.settleProjects,
-        settleWorkspaces: oneAfterAnother(services.workspaces.settleLost, services.exports.removeExpired),
+        settleWorkspaces: oneAfterAnother(
+          services.workspaces.settleLost,
+          services.sweepDiscarded,
+          services.exports.removeExpired,
+        ),
         followRows: services.followRows,
         tellSubmissions: services.miniapps.tellUntold,
         tellRouter: services.billing.tellRouter,

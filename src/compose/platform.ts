@@ -15,11 +15,13 @@ import { watchStalls } from '../platform/observability/stalls.ts';
 import { createSandboxes } from '../platform/sandbox/sandboxes.ts';
 import { createTriggers, followingRows } from '../platform/temporal/triggers.ts';
 import { closeThreads } from '../platform/threads/threads.ts';
+import { createDiscardSweep } from '../resources/discarded-files/service.ts';
+import { createDiscardedFileStore } from '../resources/discarded-files/store.ts';
 import type { Runtime } from '../runtime.ts';
 
 export type Platform = ReturnType<typeof composePlatform>;
 
-export function composePlatform({ config, log, temporal }: Runtime) {
+export function composePlatform({ config, db, log, temporal }: Runtime) {
   // Plain http is for tools; the address of a webhook must be https, which its registration sees to.
   const egress = createEgress({
     allowlist: config.EGRESS_ALLOWLIST,
@@ -37,11 +39,16 @@ export function composePlatform({ config, log, temporal }: Runtime) {
     log,
   });
   const triggers = createTriggers(temporal);
+  const discarded = createDiscardedFileStore(db);
+  const files = createFileStore(config, (key) =>
+    discarded.add(key).catch((err: unknown) => log.warn({ err, key }, 'a file that nothing refers to stays stored')),
+  );
   return {
     /** People and their browsers reach the service at this address. */
     baseUrl: config.BASE_URL ?? `http://localhost:${config.PORT}`,
     egress,
-    files: createFileStore(config),
+    files,
+    sweepDiscarded: createDiscardSweep({ store: discarded, files }),
     disk: createDisk(config.DATA_DIR, !config.FILES_S3_BUCKET),
     mailer: createMailer(config, log),
     mcp,

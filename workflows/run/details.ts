@@ -1,6 +1,6 @@
 /** What an operator reads of a run in the Temporal Web UI. No prompt, argument or result is in it. */
 import { ContinueAsNew, isCancellation } from '@temporalio/workflow';
-import type { RequestedToolCall, RunError, TerminalStatus } from '../../src/resources/runs/model.ts';
+import type { RequestedToolCall, RunError, TerminalStatus, TurnOutcome } from '../../src/resources/runs/model.ts';
 import { createDetails, readable } from '../shared/details.ts';
 import type { AgentRunInput } from './messages.ts';
 
@@ -35,12 +35,13 @@ export function createRunDetails({ runId, holds }: Pick<AgentRunInput, 'runId' |
       say(`Turn ${turn}: ${calls.map(({ tool }) => `\`${tool}\``).join(', ')}`);
     },
 
-    /** @param behind null: for a slot */
-    waitsForTurn(behind: string | null): void {
+    waitsForTurn(outcome: Extract<TurnOutcome, { kind: 'waiting' }>): void {
       const what =
-        behind === null
-          ? 'the run waits for a slot: its workspace has its share of those of the worker'
-          : `the run waits for run \`${behind}\`, which goes first in the conversation`;
+        outcome.behind !== null
+          ? `the run waits for run \`${outcome.behind}\`, which goes first in the conversation`
+          : outcome.waitsFor
+            ? `the run waits for the ${outcome.waitsFor}, which is away`
+            : 'the run waits for a slot: its workspace has its share of those of the worker';
       waitFor(TURN, { what, since: (inTurnSince ??= new Date().toISOString()) });
     },
 

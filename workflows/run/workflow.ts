@@ -120,7 +120,7 @@ async function takeTurns(input: AgentRunInput, details: RunDetails, until: Until
         case 'ended':
           return outcome;
         case 'waiting':
-          details.waitsForTurn(outcome.behind);
+          details.waitsForTurn(outcome);
           if (outcome.behind === null) {
             ({ earlier } = outcome);
             await until.turn(outcome.lookMs);

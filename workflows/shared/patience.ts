@@ -50,7 +50,8 @@ export async function untilThereIsAPlace(
 const LONGEST_SLOT_WAIT_MS = 120_000;
 
 /**
- * Calls an activity until it keeps its slot: it gives the slot back if its workspace has its share of the worker's.
+ * Calls an activity until it keeps its slot: it gives the slot back if its workspace has its share of the worker's, or
+ * if the file storage is away.
  * @param attempts makes the attempts that are left after `made`
  */
 export async function untilThereIsASlot<Outcome extends object | undefined | void>(
@@ -61,7 +62,7 @@ export async function untilThereIsASlot<Outcome extends object | undefined | voi
     if (!isSlotWait(outcome)) return outcome;
     made += outcome.made;
     await sleep(Math.max(outcome.slotWaitMs, Math.min(outcome.slotWaitMs * 2 ** waits, LONGEST_SLOT_WAIT_MS)), {
-      summary: 'slot of its workspace',
+      summary: outcome.waitsFor ?? 'slot of its workspace',
     });
   }
 }

@@ -316,6 +316,11 @@ export const PROBLEMS = {
     "status": 502,
     "detail": "runtime_unreachable"
   },
+  "storage_unavailable": {
+    "status": 503,
+    "detail": "storage_unavailable",
+    "retryAfterS": 5
+  },
   "storage_full": {
     "status": 507,
     "detail": "storage_full"

@@ -4626,7 +4626,7 @@ export type AgentsListInvokableErrors = {
      */
     500: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -4713,7 +4713,7 @@ export type RunsDispatchErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -4772,7 +4772,7 @@ export type RunsGetErrors = {
      */
     500: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -4817,7 +4817,7 @@ export type TemplatesListStartableErrors = {
      */
     500: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -4910,7 +4910,7 @@ export type ProjectsStartErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -4965,7 +4965,7 @@ export type ProjectsStatusErrors = {
      */
     500: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5010,7 +5010,7 @@ export type WebhooksListErrors = {
      */
     500: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5086,7 +5086,7 @@ export type WebhooksCreateErrors = {
      */
     500: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5149,7 +5149,7 @@ export type WebhooksDeleteErrors = {
      */
     500: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5202,7 +5202,7 @@ export type SessionGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5255,7 +5255,7 @@ export type WorkspacesListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5333,7 +5333,7 @@ export type WorkspacesCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5404,7 +5404,7 @@ export type WorkspacesDestroyErrors = {
      */
     502: Problem | DestroyProblem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5471,7 +5471,7 @@ export type WorkspacesGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5542,7 +5542,7 @@ export type WorkspacesRetryErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5625,7 +5625,7 @@ export type WorkspacesSetStateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5692,7 +5692,7 @@ export type ExportsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5778,7 +5778,7 @@ export type ExportsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5846,7 +5846,7 @@ export type ExportsRemoveErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -5914,7 +5914,7 @@ export type ExportsGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6000,7 +6000,7 @@ export type ExportsDownloadErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6057,7 +6057,7 @@ export type ApiKeysListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6123,7 +6123,7 @@ export type ApiKeysCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6190,7 +6190,7 @@ export type ApiKeysRevokeErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6243,7 +6243,7 @@ export type DeployTokensListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6317,7 +6317,7 @@ export type DeployTokensCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6384,7 +6384,7 @@ export type DeployTokensRevokeErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6437,7 +6437,7 @@ export type BillingCatalogErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6490,7 +6490,7 @@ export type BillingSummaryErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6565,7 +6565,7 @@ export type BillingSubscribeErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6625,7 +6625,7 @@ export type BillingWalletErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6686,7 +6686,7 @@ export type BillingTopupOptionsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6784,7 +6784,7 @@ export type BillingTopupErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6837,7 +6837,7 @@ export type BillingAddonsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6912,7 +6912,7 @@ export type BillingSetModelRouterErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -6971,7 +6971,7 @@ export type BillingWebhookErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7026,7 +7026,7 @@ export type AgentsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7102,7 +7102,7 @@ export type AgentsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7169,7 +7169,7 @@ export type AgentsDetailErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7245,7 +7245,7 @@ export type AgentsDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7316,7 +7316,7 @@ export type AgentsUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7387,7 +7387,7 @@ export type AgentsSetModelErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7458,7 +7458,7 @@ export type AgentsSetVoiceErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7525,7 +7525,7 @@ export type AgentsDeleteAvatarErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7592,7 +7592,7 @@ export type AgentsGetAvatarErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7668,7 +7668,7 @@ export type AgentsPutAvatarErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7731,7 +7731,7 @@ export type RunsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7817,7 +7817,7 @@ export type RunsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7897,7 +7897,7 @@ export type RunsSearchErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -7962,7 +7962,7 @@ export type RunsCountsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8028,7 +8028,7 @@ export type RunsFailuresErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8104,7 +8104,7 @@ export type RunsShowErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8177,7 +8177,7 @@ export type RunsTimelineErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8270,7 +8270,7 @@ export type RunsTranscriptErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8344,7 +8344,7 @@ export type RunsEventsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8417,7 +8417,7 @@ export type RunsDetailErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8488,7 +8488,7 @@ export type RunsCancelErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8558,7 +8558,7 @@ export type RunsRetryErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8611,7 +8611,7 @@ export type RunsStatsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8676,7 +8676,7 @@ export type RunsCostsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8767,7 +8767,7 @@ export type RunsContextErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8846,7 +8846,7 @@ export type RunsContextContentErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8915,7 +8915,7 @@ export type TemplatesListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -8985,7 +8985,7 @@ export type TemplatesCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9052,7 +9052,7 @@ export type TemplatesDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9121,7 +9121,7 @@ export type TemplatesGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9188,7 +9188,7 @@ export type TemplatesUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9255,7 +9255,7 @@ export type TemplatesVersionsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9331,7 +9331,7 @@ export type TemplatesAliasListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9401,7 +9401,7 @@ export type TemplatesAliasCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9468,7 +9468,7 @@ export type TemplatesAliasDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9537,7 +9537,7 @@ export type TemplatesAliasGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9604,7 +9604,7 @@ export type TemplatesAliasUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9671,7 +9671,7 @@ export type TemplatesAliasVersionsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9746,7 +9746,7 @@ export type AttachmentsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9827,7 +9827,7 @@ export type AttachmentsUploadErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9898,7 +9898,7 @@ export type AttachmentsPrepareErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -9969,7 +9969,7 @@ export type FilesDownloadErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10022,7 +10022,7 @@ export type SamplesListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10098,7 +10098,7 @@ export type ProjectsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10180,7 +10180,7 @@ export type ProjectsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10247,7 +10247,7 @@ export type ProjectsGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10314,7 +10314,7 @@ export type ProjectsUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10381,7 +10381,7 @@ export type ProjectsTasksErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10454,7 +10454,7 @@ export type ProjectsTaskErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10522,7 +10522,7 @@ export type ProjectsSubtasksErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10596,7 +10596,7 @@ export type ProjectsSubtaskErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10664,7 +10664,7 @@ export type ProjectsAttemptsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10738,7 +10738,7 @@ export type ProjectsEventsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10813,7 +10813,7 @@ export type ProjectsSubtaskEventsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10887,7 +10887,7 @@ export type ProjectsArtifactsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -10960,7 +10960,7 @@ export type ProjectsArtifactErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11027,7 +11027,7 @@ export type ProjectsCostErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11094,7 +11094,7 @@ export type ProjectsCriticalPathErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11171,7 +11171,7 @@ export type ProjectsEstimateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11238,7 +11238,7 @@ export type ProjectsPauseErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11308,7 +11308,7 @@ export type ProjectsResumeErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11375,7 +11375,7 @@ export type ProjectsAbandonErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11445,7 +11445,7 @@ export type ProjectsRunStepErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11515,7 +11515,7 @@ export type ProjectsRetrySubtaskErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11597,7 +11597,7 @@ export type ProjectsResolveGateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11669,7 +11669,7 @@ export type ProjectsRetriggerErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11741,7 +11741,7 @@ export type ProjectsRevertArtifactErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11812,7 +11812,7 @@ export type ProjectsStartEditSessionErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11894,7 +11894,7 @@ export type ProjectsResolveEditPlanErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -11969,7 +11969,7 @@ export type InboxListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12050,7 +12050,7 @@ export type InboxGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12135,7 +12135,7 @@ export type InboxAnswerErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12202,7 +12202,7 @@ export type InboxRemindErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12273,7 +12273,7 @@ export type InboxDelegateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12336,7 +12336,7 @@ export type InboxWithdrawLinksErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12401,7 +12401,7 @@ export type EventsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12493,7 +12493,7 @@ export type LiveFollowErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12559,7 +12559,7 @@ export type RunArtifactsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12633,7 +12633,7 @@ export type RunArtifactsGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12717,7 +12717,7 @@ export type SearchFindErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12786,7 +12786,7 @@ export type CostRollupErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12848,7 +12848,7 @@ export type CostForecastErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -12930,7 +12930,7 @@ export type CostCapsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13002,7 +13002,7 @@ export type CostRemoveCapErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13073,7 +13073,7 @@ export type CostSetCapErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13126,7 +13126,7 @@ export type FeatureFlagsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13198,7 +13198,7 @@ export type FeatureFlagsDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13269,7 +13269,7 @@ export type FeatureFlagsPutErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13334,7 +13334,7 @@ export type CustomersListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13403,7 +13403,7 @@ export type CrmAdminListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13477,7 +13477,7 @@ export type CrmAdminGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13548,7 +13548,7 @@ export type CrmAdminUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13618,7 +13618,7 @@ export type CrmAdminNotesErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13696,7 +13696,7 @@ export type CrmAdminCreateNoteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13764,7 +13764,7 @@ export type CrmAdminDeleteNoteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13817,7 +13817,7 @@ export type SystemHealthErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13874,7 +13874,7 @@ export type SystemInfoErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -13935,7 +13935,7 @@ export type SystemReloadErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14001,7 +14001,7 @@ export type AuditLogListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14061,7 +14061,7 @@ export type IntegrationsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14129,7 +14129,7 @@ export type IntegrationsGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14209,7 +14209,7 @@ export type IntegrationsDeleteCredentialErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14287,7 +14287,7 @@ export type IntegrationsSetCredentialErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14368,7 +14368,7 @@ export type IntegrationsDeleteSecretErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14446,7 +14446,7 @@ export type IntegrationsSetSecretErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14520,7 +14520,7 @@ export type MembersListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14603,7 +14603,7 @@ export type MembersAddErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14678,7 +14678,7 @@ export type MembersRemoveErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14757,7 +14757,7 @@ export type MembersUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14810,7 +14810,7 @@ export type MemoryStatsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14899,7 +14899,7 @@ export type MemoryListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -14974,7 +14974,7 @@ export type MemoryCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15047,7 +15047,7 @@ export type MemoryDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15110,7 +15110,7 @@ export type MemoryGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15187,7 +15187,7 @@ export type MemoryUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15262,7 +15262,7 @@ export type MemoryBulkDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15327,7 +15327,7 @@ export type MemoryVerifyErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15400,7 +15400,7 @@ export type MemorySupersedeErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15463,7 +15463,7 @@ export type MemoryLinksErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15573,7 +15573,7 @@ export type MemoryGraphErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15626,7 +15626,7 @@ export type SkillsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15698,7 +15698,7 @@ export type SkillsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15774,7 +15774,7 @@ export type SkillsDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15841,7 +15841,7 @@ export type SkillsGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15908,7 +15908,7 @@ export type SkillsUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -15961,7 +15961,7 @@ export type ToolsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16033,7 +16033,7 @@ export type ToolsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16105,7 +16105,7 @@ export type ToolsDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16168,7 +16168,7 @@ export type ToolsDetailErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16235,7 +16235,7 @@ export type ToolsUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16295,7 +16295,7 @@ export type WebhookGatesListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16375,7 +16375,7 @@ export type WebhookDeliveriesListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16453,7 +16453,7 @@ export type WebhookDeliveriesRedeliverErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16506,7 +16506,7 @@ export type WebhookDeliveriesListEndpointsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16576,7 +16576,7 @@ export type WebhookDeliveriesCreateEndpointErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16643,7 +16643,7 @@ export type WebhookDeliveriesDeleteEndpointErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16710,7 +16710,7 @@ export type WebhookDeliveriesResumeEndpointErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16781,7 +16781,7 @@ export type WebhookDeliveriesRotateSecretErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16838,7 +16838,7 @@ export type OutputDestinationsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16912,7 +16912,7 @@ export type OutputDestinationsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -16974,7 +16974,7 @@ export type OutputDestinationsListDeliveriesErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17052,7 +17052,7 @@ export type OutputDestinationsRedeliverErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17119,7 +17119,7 @@ export type OutputDestinationsDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17186,7 +17186,7 @@ export type OutputDestinationsGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17261,7 +17261,7 @@ export type OutputDestinationsUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17328,7 +17328,7 @@ export type OutputDestinationsTestErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17392,7 +17392,7 @@ export type ChatListThreadsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17468,7 +17468,7 @@ export type ChatCreateThreadErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17535,7 +17535,7 @@ export type ChatDeleteThreadErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17602,7 +17602,7 @@ export type ChatGetThreadErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17673,7 +17673,7 @@ export type ChatUpdateThreadErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17747,7 +17747,7 @@ export type ChatListMessagesErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17825,7 +17825,7 @@ export type ChatSendMessageErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17896,7 +17896,7 @@ export type ChatListAttachmentsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -17977,7 +17977,7 @@ export type ChatUploadAttachmentsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18039,7 +18039,7 @@ export type ChatTurnErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18100,7 +18100,7 @@ export type ScheduledJobsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18172,7 +18172,7 @@ export type ScheduledJobsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18235,7 +18235,7 @@ export type ScheduledJobsDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18306,7 +18306,7 @@ export type ScheduledJobsUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18369,7 +18369,7 @@ export type ScheduledJobsListAttachmentsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18446,7 +18446,7 @@ export type ScheduledJobsUploadAttachmentsErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18504,7 +18504,7 @@ export type HeartbeatsListErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18574,7 +18574,7 @@ export type HeartbeatsCreateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18641,7 +18641,7 @@ export type HeartbeatsDeleteErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18708,7 +18708,7 @@ export type HeartbeatsGetErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18779,7 +18779,7 @@ export type HeartbeatsUpdateErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18828,7 +18828,7 @@ export type ManifestsExportErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18888,7 +18888,7 @@ export type ManifestsDeployedErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -18958,7 +18958,7 @@ export type ManifestsPlanErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**
@@ -19027,7 +19027,7 @@ export type ManifestsApplyErrors = {
      */
     502: Problem;
     /**
-     * `database_unreachable`
+     * `database_unreachable`, `storage_unavailable`
      */
     503: Problem;
     /**

@@ -101,6 +101,7 @@ export const PROBLEMS = {
   identity_unreachable: { status: 502, detail: 'identity_unreachable' },
   database_unreachable: { status: 503, detail: 'database_unreachable' },
   runtime_unreachable: { status: 502, detail: 'runtime_unreachable' },
+  storage_unavailable: { status: 503, detail: 'storage_unavailable', retryAfterS: 5 },
   storage_full: { status: 507, detail: 'storage_full' },
 } as const satisfies Record<string, { status: number; detail?: string; isStructured?: true; retryAfterS?: number }>;
 

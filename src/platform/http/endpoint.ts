@@ -102,7 +102,7 @@ export interface ReceivedFile {
  * @throws Problem invalid_upload, payload_too_large
  */
 export type ReceiveFiles = <T>(
-  to: { files: Pick<FileStore, 'putStream' | 'delete'>; newKey: () => string },
+  to: { files: Pick<FileStore, 'putStream' | 'discard'>; newKey: () => string },
   keep: (files: readonly ReceivedFile[]) => Promise<T>,
 ) => Promise<T>;
 

@@ -253,7 +253,8 @@ function problemsOf(endpoint: Endpoint) {
   // The proxy answers so where the control plane is another process.
   if (surface === 'control-plane') codes.push('runtime_unreachable');
   if (surface === 'control-plane' && method !== 'get') codes.push('foreign_origin');
-  codes.push('request_timeout', 'headers_too_large', 'internal_error', 'database_unreachable', 'storage_full');
+  codes.push('request_timeout', 'headers_too_large', 'internal_error');
+  codes.push('database_unreachable', 'storage_unavailable', 'storage_full');
   return [...new Set(codes)];
 }
 

@@ -61,8 +61,14 @@ export const filesOf =
 
     const settled = () => Promise.allSettled(writes.map(({ written }) => written));
     const discard = async () => {
-      await settled();
-      await Promise.allSettled(writes.map(({ key }) => files.delete(key)));
+      await Promise.all(
+        writes.map(({ key, written }) =>
+          written.then(
+            () => files.discard(key),
+            (failed: unknown) => files.discard(key, failed),
+          ),
+        ),
+      );
     };
     const receive = async (): Promise<ReceivedFile[]> => {
       // The parser would wait for ever for a request that broke off before it was asked.

@@ -16,6 +16,8 @@ export interface SlotWait {
   slotWaitMs: number;
   /** Attempts that this activity had made before; giving the slot back is none. */
   made: number;
+  /** If it is no slot that the activity waits for. */
+  waitsFor?: 'file storage';
 }
 
 /** Work whose activity gave its slot back. */

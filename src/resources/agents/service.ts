@@ -23,7 +23,7 @@ export type AgentService = ReturnType<typeof createAgentService>;
 interface AgentServiceDependencies {
   store: AgentStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
-  files: Pick<FileStore, 'put' | 'get' | 'delete'>;
+  files: Pick<FileStore, 'put' | 'get' | 'discard'>;
   references: Pick<References, 'warningsFor' | 'requireUnused'>;
   /** @returns what the runs resource says about an agent, by the name that its runs carry */
   recentRuns: (customerId: string, slug: string) => Promise<RecentRuns>;
@@ -56,9 +56,8 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
     return { ...full(agent), ...(await references.warningsFor(customerId, named, chosen)) };
   }
 
-  /** Deletes a picture. One that stays behind costs its bytes and nothing else, so it does not fail the request. */
   const discard = async (key: string | null): Promise<void> => {
-    if (key) await files.delete(key).catch(() => {});
+    if (key) await files.discard(key);
   };
 
   return {
@@ -152,7 +151,10 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
       await load(customerId, slug);
       const picture = await toAvatar(file);
       const key = `avatars/${customerId}/${newUuid()}.webp`;
-      await files.put(key, picture, 'image/webp');
+      await files.put(key, picture, 'image/webp').catch(async (error: unknown) => {
+        await files.discard(key, error);
+        throw error;
+      });
       const before = await store
         .changeAgent(customerId, slug, { settings: { avatarFile: key } })
         .catch(async (error) => {

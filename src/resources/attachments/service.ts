@@ -8,6 +8,7 @@ import { inTurn } from '../../platform/documents/in-turn.ts';
 import { lookAtDocument } from '../../platform/documents/documents.ts';
 import type { Reading } from '../../platform/documents/model.ts';
 import type { FileStore } from '../../platform/files/files.ts';
+import { isStorageAway } from '../../platform/files/storage-away.ts';
 import type { FileReply, ReceivedFile, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import { isActiveType } from '../../platform/http/uploads.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
@@ -28,12 +29,17 @@ const LOOK_MS = 20_000;
 
 export const createAttachmentService = ({ store, files, workspaces, log }: Dependencies) => {
   /** @returns null where nobody could look; an upload does not fail by that */
-  async function look({ key, filename }: ReceivedFile, signal: AbortSignal): Promise<Reading | null> {
+  async function look(
+    { key, filename }: ReceivedFile,
+    { signal, giveUp }: { signal: AbortSignal; giveUp: () => void },
+  ): Promise<Reading | null> {
     try {
       const look = async () => lookAtDocument({ bytes: await files.get(key), filename }, { signal });
       return await inTurn(look, signal);
     } catch (err) {
       log.warn({ err }, 'an upload was kept, and not looked at');
+      // The other files of the request would wait for the storage one after the other.
+      if (isStorageAway(err)) giveUp();
       return null;
     }
   }
@@ -48,11 +54,12 @@ export const createAttachmentService = ({ store, files, workspaces, log }: Depen
   ) {
     const to = { files, newKey: () => `attachments/${customerId}/${newUuid()}` };
     const ids = await receiveFiles(to, async (received) => {
-      const signal = AbortSignal.timeout(LOOK_MS);
+      const away = new AbortController();
+      const signal = AbortSignal.any([AbortSignal.timeout(LOOK_MS), away.signal]);
       const rows: NewAttachment[] = [];
       for (const file of received) {
         const { key, filename, ...about } = file;
-        const reading = await look(file, signal);
+        const reading = await look(file, { signal, giveUp: () => away.abort() });
         rows.push({ ...about, id: newUuid(), filename: attachmentName(filename), fileKey: key, reading });
       }
       // The owner may have gone while the bytes came, or the workspace may have begun to end, with all its files.
@@ -63,10 +70,10 @@ export const createAttachmentService = ({ store, files, workspaces, log }: Depen
     return listed(all.filter(({ id }) => ids.includes(id)));
   }
 
-  /** Deletes the rows and the bytes. Bytes that stay behind cost their place and nothing else. */
+  /** Deletes the rows and the bytes. */
   async function deleteAll(customerId: string, owner: AttachmentOwner): Promise<void> {
     const keys = await store.deleteAll(customerId, owner);
-    await Promise.all(keys.map((key) => files.delete(key).catch(() => {})));
+    await Promise.all(keys.map((key) => files.discard(key)));
   }
 
   return {
@@ -93,7 +100,7 @@ export const createAttachmentService = ({ store, files, workspaces, log }: Depen
       const insert = (rows: NewAttachment[]) => store.insertUpload(customerId, owner.id, rows);
       const made = await receive(customerId, owner, receiveFiles, insert, () => new Problem('not_found'));
       const keys = await store.deleteUntaken(customerId);
-      await Promise.all(keys.map((key) => files.delete(key).catch(() => {})));
+      await Promise.all(keys.map((key) => files.discard(key)));
       return made;
     },
 

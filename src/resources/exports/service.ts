@@ -39,7 +39,7 @@ export type ExportService = ReturnType<typeof createExportService>;
 export interface ExportServiceDependencies {
   temporal: Temporal;
   store: ExportStore;
-  files: Pick<FileStore, 'get' | 'sizeOf' | 'deleteAll'>;
+  files: Pick<FileStore, 'get' | 'sizeOf' | 'discardAll'>;
   otp: Pick<OtpService, 'gate'>;
   settings: Pick<Config, 'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES'>;
   log: Log;
@@ -123,7 +123,7 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
       const ref = refOf(caller, path);
       await store.find(ref);
       await store.remove(ref);
-      await files.deleteAll(exportFolder(ref));
+      await files.discardAll(exportFolder(ref));
       return wire(await store.find(ref), path.identity_workspace_id);
     },
 
@@ -146,7 +146,7 @@ export const createExportService = ({ temporal, store, files, otp, settings, log
     async removeExpired(signal: AbortSignal): Promise<void> {
       for (const ref of await store.listExpired(EXPIRED)) {
         if (signal.aborted) return;
-        await files.deleteAll(exportFolder(ref));
+        await files.discardAll(exportFolder(ref));
         await store.remove(ref);
       }
     },

@@ -123,8 +123,11 @@ export type TurnOutcome =
   | { kind: 'tools'; calls: RequestedToolCall[] }
   /** Another run of the same conversation goes first. */
   | { kind: 'waiting'; behind: string }
-  /** The workspace has its share of the worker's slots. The run is woken, and looks for itself after `lookMs`. */
-  | { kind: 'waiting'; behind: null; lookMs: number; earlier: EarlierAttempts };
+  /**
+   * The workspace has its share of the worker's slots, or the file storage is away. The run is woken for a slot, and looks
+   * for itself after `lookMs`.
+   */
+  | { kind: 'waiting'; behind: null; lookMs: number; earlier: EarlierAttempts; waitsFor?: 'file storage' };
 
 /** Attempts at a turn that earlier activities made. */
 export interface EarlierAttempts {

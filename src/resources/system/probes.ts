@@ -74,9 +74,11 @@ export function createProbes({
 
     async files() {
       const key = `health/${newUuid()}`;
-      await files.put(key, Buffer.from(key), 'text/plain');
-      const kept = await files.get(key);
-      await files.delete(key);
+      await files.put(key, Buffer.from(key), 'text/plain').catch(async (error: unknown) => {
+        await files.discard(key, error);
+        throw error;
+      });
+      const kept = await files.get(key).finally(() => files.discard(key));
       if (kept.toString() !== key) return { status: 'down', detail: 'gives back something else than it was given' };
       return { status: 'ok', detail: config.FILES_S3_BUCKET ? 's3' : 'local' };
     },

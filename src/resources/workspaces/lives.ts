@@ -112,6 +112,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   ended_sessions: { stays: 'of a session, not of a workspace' },
   output_mail_counts: { stays: 'what may be mailed in a day is not had twice by making a workspace again' },
   feature_flags: { stays: 'of the deployment' },
+  discarded_files: { stays: 'keys that are used once; a row goes with its file' },
 };
 
 const BATCH = 500;

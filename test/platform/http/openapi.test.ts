@@ -231,7 +231,7 @@ test('problems', () => {
     422: '`validation`',
     431: '`headers_too_large`',
     500: '`internal_error`',
-    503: '`database_unreachable`',
+    503: '`database_unreachable`, `storage_unavailable`',
     507: '`storage_full`',
   });
   expect(statuses(controlPlane.paths['/v1/kites']!.get!)).toEqual({
@@ -243,7 +243,7 @@ test('problems', () => {
     431: '`headers_too_large`',
     500: '`internal_error`',
     502: '`runtime_unreachable`',
-    503: '`database_unreachable`',
+    503: '`database_unreachable`, `storage_unavailable`',
     507: '`storage_full`',
   });
   expect(statuses(controlPlane.paths['/v1/kites']!.post!)).toEqual({
@@ -257,7 +257,7 @@ test('problems', () => {
     431: '`headers_too_large`',
     500: '`internal_error`',
     502: '`runtime_unreachable`',
-    503: '`database_unreachable`',
+    503: '`database_unreachable`, `storage_unavailable`',
     507: '`storage_full`',
   });
   expect(statuses(present(kite.patch))).toMatchObject({

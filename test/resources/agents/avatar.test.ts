@@ -21,7 +21,7 @@ let database: TestDatabase;
 let server: Server;
 const callers = new Map<string, Caller>();
 const stored = new Map<string, Buffer>();
-const files: Pick<FileStore, 'put' | 'get' | 'delete'> = {
+const files: Pick<FileStore, 'put' | 'get' | 'discard'> = {
   async put(key, bytes) {
     stored.set(key, bytes);
   },
@@ -30,7 +30,7 @@ const files: Pick<FileStore, 'put' | 'get' | 'delete'> = {
     if (!bytes) throw new Error(`no file ${key}`);
     return bytes;
   },
-  async delete(key) {
+  async discard(key) {
     stored.delete(key);
   },
 };

@@ -59,7 +59,7 @@ function serve({ publicVisibility }: { publicVisibility: boolean }): Server {
   const service = createAgentService({
     store,
     workspaces: createWorkspaceStore(database.db),
-    files: { put: unused, get: unused, delete: unused },
+    files: { put: unused, get: unused, discard: unused },
     // References are tried in the whole service, by test/resources/references.
     references: { warningsFor: async () => ({}), requireUnused: async () => {} },
     recentRuns: async (customerId, slug) => {

@@ -32,6 +32,12 @@ const createMemoryFiles = (): FileStore => {
     async deleteAll(folder) {
       for (const key of files.keys()) if (key.startsWith(`${folder}/`)) files.delete(key);
     },
+    discard(key) {
+      return this.delete(key);
+    },
+    discardAll(folder) {
+      return this.deleteAll(folder);
+    },
   };
 };
 

@@ -3,7 +3,7 @@ import ts from 'typescript';
 
 /** Modules and packages that open connections or read bodies by themselves. Temporal and what only listens are not looked at. */
 const CONNECTING =
-  /^((node:)?(http|https|http2|net|tls|dgram)|undici|ai|@ai-sdk\/.*|openid-client|jose|stripe|dockerode|nodemailer|httpxy|pg|@aws-sdk\/.*|flydrive.*|@modelcontextprotocol\/sdk\/client\/.*|@opentelemetry\/exporter.*)$/;
+  /^((node:)?(http|https|http2|net|tls|dgram)|undici|ai|@ai-sdk\/.*|openid-client|jose|stripe|dockerode|nodemailer|httpxy|pg|@aws-sdk\/.*|@smithy\/.*|flydrive.*|@modelcontextprotocol\/sdk\/client\/.*|@opentelemetry\/exporter.*)$/;
 const READERS = new Set(['json', 'text', 'arrayBuffer', 'bytes', 'blob', 'formData']);
 const OF_A_BODY = new Set(['getReader', 'pipeThrough', 'pipeTo', 'tee']);
 const CONNECTIONS = new Set(['WebSocket', 'EventSource', 'XMLHttpRequest']);

@@ -260,6 +260,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   billing_leases: { left: 'seconds' },
   crm_customers: { left: 'notes of the operator, whom alone they are shown to' },
   crm_notes: { left: 'notes of the operator, whom alone they are shown to' },
+  discarded_files: { left: 'files that nothing refers to' },
   feature_flags: { left: 'of the deployment' },
   idempotency_keys: { left: 'a day' },
   otp_challenges: { left: 'minutes' },

@@ -2,6 +2,7 @@
 import { present } from '../../../platform/core/present.ts';
 import type { FileStore } from '../../../platform/files/files.ts';
 import { FileNotFoundError } from '../../../platform/files/files.ts';
+import { isStorageAway } from '../../../platform/files/storage-away.ts';
 import { ProvisionerError, unknownResource, type ProvisionedTenant, type Provisioner } from './provisioner.ts';
 
 export interface LocalProvisionerOptions {
@@ -38,7 +39,7 @@ export const createLocalProvisioner = ({
     try {
       return await work();
     } catch (error) {
-      if (error instanceof ProvisionerError || error instanceof FileNotFoundError) throw error;
+      if (error instanceof ProvisionerError || error instanceof FileNotFoundError || isStorageAway(error)) throw error;
       throw new ProvisionerError('storage_failed', 'the file storage does not take or give files');
     }
   };
