@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rename } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { present } from '../../../src/platform/core/present.ts';
@@ -116,6 +116,7 @@ export async function startS3Gateway(bucket: string, { diskBytes }: { diskBytes?
       client.destroy();
       if (gateway?.exitCode === null && gateway.signalCode === null) await stop();
       await disk?.close();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
