@@ -96,6 +96,7 @@ const SENTENCES: Readonly<Record<ProblemCode, string>> = {
   identity_unreachable: 'the identity provider does not answer: try again later',
   database_unreachable: 'the database of the service does not answer: try again in a moment',
   runtime_unreachable: 'the service cannot reach its runtime: try again in a moment',
+  storage_unavailable: 'the file storage takes and gives no files now: try again in a few seconds',
   storage_full: 'the storage of the service is full: free some, or ask the operator',
 };
 
