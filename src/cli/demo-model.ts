@@ -4,11 +4,12 @@ import { checkSettings } from '../embedded/settings.ts';
 import { present } from '../platform/core/present.ts';
 import { configuredProviders, deploymentCredentials, PROVIDERS } from '../platform/models/catalogue.ts';
 import { resolveModel } from '../platform/models/resolve.ts';
-import { isWithoutProvider } from '../platform/models/types.ts';
+import { createPrices } from '../platform/models/prices.ts';
+import { isWithoutProvider, type ProviderName } from '../platform/models/types.ts';
 import { builtinAgents } from '../resources/agents/builtin/index.ts';
 import { builtinTemplates } from '../resources/templates/builtin/index.ts';
 import { agrees } from './asking.ts';
-import { print } from './output.ts';
+import { CliError, print } from './output.ts';
 
 /** These settings lead to somebody who is paid. */
 const PAID = /^(ANTHROPIC|OPENAI|EMBEDDING|MODEL_ROUTER)_/;
@@ -16,19 +17,37 @@ const PAID = /^(ANTHROPIC|OPENAI|EMBEDDING|MODEL_ROUTER)_/;
 export const withoutModels = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !PAID.test(name)));
 
-/** @returns the models that the agents of a workflow use, with their providers; none is the offline one */
+/**
+ * @returns the models that the agents of a workflow use, with their providers; none is the offline one
+ * @throws CliError where the price of one is not known: each of its calls would be refused
+ */
 function modelsOfDemo(env: NodeJS.ProcessEnv, workflow: string): string[] {
-  const credentials = deploymentCredentials(checkSettings(settingsOfDemo(env)));
+  const config = checkSettings(settingsOfDemo(env));
+  const credentials = deploymentCredentials(config);
+  const price = createPrices(config.MODEL_PRICES);
   if (configuredProviders(credentials).length === 0) return [];
   const { spec } = present(builtinTemplates.find((template) => template.spec.slug === workflow));
   const steps = spec.phases.flatMap((phase) => phase.steps).filter(({ kind }) => kind === 'agent');
   const models = steps.map(({ assignee }) => {
     const agent = present(builtinAgents.get(present(assignee)));
     const { model, provider } = resolveModel({ model: agent.model, prompt: '' }, credentials);
-    return isWithoutProvider(provider) ? model : `${model} (${PROVIDERS[provider].label})`;
+    if (isWithoutProvider(provider)) return model;
+    const ofServer = credentials['openai-compatible']?.price;
+    if (price({ model, provider }, { inputTokens: 1, outputTokens: 1 }, { ofServer }) === null)
+      throw unpriced(model, provider);
+    return `${model} (${PROVIDERS[provider].label})`;
   });
   return [...new Set(models)];
 }
+
+const unpriced = (model: string, provider: ProviderName): CliError =>
+  new CliError(
+    `no price is known for ${model}, so the demo's budget cannot be kept: ${
+      provider === 'openai-compatible'
+        ? 'set OPENAI_COMPATIBLE_PRICE (0 for a server of your own)'
+        : 'add it to MODEL_PRICES'
+    }, or use the offline model: npm run demo -- --offline`,
+  );
 
 /**
  * Says what is about to be used; whoever sits at a terminal decides.

@@ -8,6 +8,7 @@ import { present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
 import { forTerminal, oneLine, paint, shorten } from './output.ts';
 import { stepsOf, type Board, type PlacedStep } from './project-client.ts';
+import { withoutCode } from './problems.ts';
 import { formatProjectEvent } from './project-events.ts';
 import { helpWith, promptOf, resolveGate } from './project-gates.ts';
 import { boardText, eventReader, followProject, newGates } from './project-watch.ts';
@@ -59,7 +60,7 @@ async function approve(service: ServiceClient, projectId: string, gate: PlacedSt
 function whatHappened(board: Board): string {
   const { status, pause_reason } = board.project;
   const faults = stepsOf(board).map(({ place, error }) =>
-    error ? `${place}: ${shorten(oneLine(error), 200)}` : undefined,
+    error ? `${place}: ${shorten(withoutCode(oneLine(error)), 200)}` : undefined,
   );
-  return [`the project is ${status}`, pause_reason, ...faults].filter(Boolean).join('; ');
+  return [`the project is ${status}`, pause_reason?.replaceAll('_', ' '), ...faults].filter(Boolean).join('; ');
 }

@@ -44,7 +44,7 @@ test('passes', async () => {
 test('fails with one line when a part fails', async () => {
   const demo = startCli(['demo', '--out', folder], { TEMPORAL_CLI_PATH: '/bin/false' });
   expect(await demo.ended).toBe(1);
-  expect(demo.stderr()).toContain('the demo failed: Temporal ended with code 1');
+  expect(demo.stderr()).toContain('the demo failed: the embedded Temporal ended with code 1');
 });
 
 /** @returns a server that speaks no model's protocol, and what was printed when it was first asked */
@@ -75,6 +75,20 @@ test('says which model it uses before it spends', async () => {
   expect(asked[0]).toContain('the demo uses dear-one (OpenAI-compatible), for $2 at most');
   expect(asked[0]).toContain('npm run demo -- --offline');
   await demo.ended;
+  server.close();
+});
+
+// Guards against: a demo that starts everything to be refused each call, and says so among its steps.
+test('says what is missing where no price is known', async () => {
+  const { env, asked, server } = await startPaidServer(() => '');
+  const { OPENAI_COMPATIBLE_PRICE: _, ...unpriced } = env;
+  const demo = startCli(['demo', '--out', folder], unpriced);
+  expect({ code: await demo.ended, stdout: demo.stdout(), stderr: demo.stderr() }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: no price is known for dear-one, .*OPENAI_COMPATIBLE_PRICE.*--offline\n$/),
+  });
+  expect(asked).toEqual([]);
   server.close();
 });
 
