@@ -166,7 +166,9 @@ export const settings = z.object({
   MODEL_PRICES: z
     .string()
     .optional()
-    .describe('JSON file {model: {input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok?, cache_write_usd_per_mtok?}} that overrides or adds prices'),
+    .describe(
+      'JSON file {model: {input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok?, cache_write_usd_per_mtok?}} that overrides or adds prices',
+    ),
   MODEL_TIMEOUT: duration('5m').describe('Longest single model call'),
   MODEL_MAX_RETRY_AFTER: duration('10m').describe(
     'A call fails if the provider asks to wait for longer (Retry-After) before it is made again',
