@@ -138,7 +138,7 @@ test('follows a run from the command line', async () => {
   expect(await good.ended).toBe(0);
   for (const part of [
     'tool_call',
-    'calculator -> {"result":"5"}',
+    'calculator -> result=5',
     'run_completed',
     '/namespaces/default/workflows/run-',
   ]) {
