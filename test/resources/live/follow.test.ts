@@ -22,6 +22,8 @@ async function follow(query = '', { session = tenant.session, headers = {} as Re
   const url = `${service.baseUrl}/api/v1/cp/v1/live${query}`;
   const stream = await openStream(url, { cookie: `service_session=${session}`, ...headers });
   streams.push(stream);
+  // What happens before is not told to a stream without a cursor.
+  if (stream.response.ok) await stream.first(({ event }) => event === 'open');
   return stream;
 }
 const isOf = (kind: string, topic?: string) => (event: { event: string; data: { topic?: string } }) =>
