@@ -36,7 +36,8 @@ beforeAll(async () => {
   const destination = {
     write(line: string) {
       mailbox.write(line);
-      if (/"level":[45]0/.test(line)) lines.push(line);
+      // A busy machine has other lines, of this process standing still.
+      if (/"level":[45]0/.test(line) && !line.includes('stood_still_ms')) lines.push(line);
     },
   };
   service = await startTestService({
