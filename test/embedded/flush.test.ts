@@ -19,7 +19,8 @@ beforeAll(async () => {
 beforeEach(() => {
   rmSync(path, { force: true });
   flush.mockReset().mockResolvedValue();
-  jest.useFakeTimers();
+  // What other tests of this process left ticking asks it for more than fakes have.
+  jest.useFakeTimers({ doNotFake: ['performance'] });
   stop = keepFlushed(path, { everyMs: 10, flush });
 });
 afterEach(() => {
