@@ -5,6 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { readNullAsAbsent } from './nulls.ts';
 import { McpConnectionError, McpRefusalError, McpTimeoutError, namedFailure } from './errors.ts';
 
 export interface McpTool {
@@ -145,7 +146,7 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
     } catch (error) {
       signal?.throwIfAborted();
       if (isLate) throw new McpTimeoutError(`no answer within ${timeoutMs / 1_000} seconds`);
-      if (error instanceof z.ZodError) throw new McpRefusalError('its answer cannot be understood');
+      if (error instanceof z.core.$ZodError) throw new McpRefusalError('its answer cannot be understood');
       if (isOver && error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
         throw new McpConnectionError(broken, false);
       throw sdkFailure(error);
@@ -172,13 +173,17 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
       });
       tools.push(...page.tools.flatMap(toolOf));
       cursor = page.nextCursor;
-      if (cursor === undefined) break;
+      // Some say so of the last page by an empty text.
+      if (!cursor) break;
     }
     return tools.slice(0, MAX_TOOLS);
   }
 
   try {
-    await limited((signal) => client.connect(transport, { signal, timeout: NEVER_MS }), { timeoutMs, signal });
+    await limited((signal) => client.connect(readNullAsAbsent(transport), { signal, timeout: NEVER_MS }), {
+      timeoutMs,
+      signal,
+    });
   } catch (error) {
     await close();
     throw error;
