@@ -1,5 +1,6 @@
 /** Servers in Java, C#, Go and Python write null for a field that they do not have. For the protocol's own fields that is absent. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { isRecord } from '../core/record.ts';
 
 /** What is in these is the tool's own, where null is a value. */
@@ -24,7 +25,10 @@ export function readNullAsAbsent(transport: Transport): Transport {
       handler =
         next &&
         ((message, extra) =>
-          next('result' in message ? ({ ...message, result: withoutNulls(message.result) } as never) : message, extra));
+          next(
+            'result' in message ? { ...message, result: ResultSchema.parse(withoutNulls(message.result)) } : message,
+            extra,
+          ));
     },
   });
   return transport;

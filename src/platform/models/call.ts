@@ -17,6 +17,7 @@ import { createReplyCounter } from './reply-limits.ts';
 import { countTokensOf } from './token-counts.ts';
 import { createThoughts, opaqueIn } from './thoughts.ts';
 import { argumentsIn, withoutSecondCoding } from './tool-arguments.ts';
+import { toolSchema } from './tool-schemas.ts';
 import { toWire, wireName } from './tool-names.ts';
 import type { ModelCall, ModelReply } from './types.ts';
 
@@ -91,7 +92,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
     const tools: ToolSet = Object.fromEntries(
       call.tools.map(({ name, description, parameters }) => [
         wireName(name),
-        tool({ description, inputSchema: jsonSchema(parameters as JSONSchema7) }),
+        tool({ description, inputSchema: jsonSchema(toolSchema(parameters) as JSONSchema7) }),
       ]),
     );
     const { fullStream } = streamText({

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { fieldsOf } from '../../../src/platform/core/record.ts';
 import { limited } from '../../../src/platform/egress/limits.ts';
 import { openSession, type McpSession } from '../../../src/platform/mcp/session.ts';
 import { openTransport } from '../../../src/platform/mcp/transport.ts';
@@ -38,13 +39,10 @@ let session: McpSession;
 let pages: object[];
 beforeAll(async () => {
   server = createServer(async (request, response) => {
-    const asked = (await json(request).catch(() => ({}))) as {
-      id?: number;
-      method?: string;
-      params?: { name?: string; cursor?: string };
-    };
-    if (request.method !== 'POST' || asked.id === undefined)
+    const { id, method, params } = fieldsOf(await json(request).catch(() => ({})));
+    if (request.method !== 'POST' || id === undefined)
       return void response.writeHead(request.method === 'GET' ? 405 : 202).end();
+    const { cursor, name } = fieldsOf(params);
     const answers: Record<string, () => object | undefined> = {
       initialize: () => ({
         protocolVersion: '2025-06-18',
@@ -52,11 +50,11 @@ beforeAll(async () => {
         serverInfo: { name: 'nulls', version: '1', title: null },
         instructions: null,
       }),
-      'tools/list': () => pages[Number(asked.params?.cursor ?? 0)],
-      'tools/call': () => RESULTS[asked.params?.name ?? ''],
+      'tools/list': () => pages[Number(cursor ?? 0)],
+      'tools/call': () => RESULTS[String(name)],
     };
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result: answers[asked.method ?? '']?.() ?? {} }));
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[String(method)]?.() ?? {} }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const transport = openTransport(
