@@ -9,7 +9,7 @@ const OF_THE_TOOL = new Set(['structuredContent', '_meta', 'const', 'default', '
 const VALUES = new Set(['const', 'default']);
 
 /** @returns the value without fields that are null, however deep they stand */
-export function withoutNulls(value: unknown): unknown {
+function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isRecord(value)) return value;
   const fields = Object.entries(value).filter(([name, field]) => field !== null || VALUES.has(name));
