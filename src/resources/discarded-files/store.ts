@@ -22,11 +22,12 @@ export const createDiscardedFileStore = (db: Database) => ({
     db.rows<{ key: string }>(sql`
       select key from ${discardedFiles} where due_at <= now() order by due_at limit ${limit}`),
 
-  /** Notes a deletion. The second one is the last. */
+  /** Notes a deletion. The last one is that after which nothing can arrive any more, whoever made the one before. */
   async noteDeleted(key: string): Promise<void> {
-    await db.rows(sql`delete from ${discardedFiles} where key = ${key} and deleted_at is not null`);
+    await db.rows(sql`delete from ${discardedFiles} where key = ${key} and deleted_at <= ${inMs(-ARRIVED_MS)}`);
     await db.rows(sql`
-      update ${discardedFiles} set deleted_at = now(), due_at = ${inMs(ARRIVED_MS)} where key = ${key}`);
+      update ${discardedFiles} set deleted_at = coalesce(deleted_at, now()), due_at = ${inMs(ARRIVED_MS)}
+      where key = ${key}`);
   },
 
   async postpone(ms: number): Promise<void> {
