@@ -117,7 +117,8 @@ function provided(
         ...(options && { providerOptions: options }),
       }).catch((error: unknown) => {
         if (deadline.aborted) throw timedOut(subject, timeoutMs);
-        throw toModelFailure(lastOf(error), { resolved: subject, credentials });
+        const maxRetryAfterMs = config.MODEL_MAX_RETRY_AFTER;
+        throw toModelFailure(lastOf(error), { resolved: subject, credentials, maxRetryAfterMs });
       });
       const odd = embeddings.find((vector) => vector.length !== dimensions);
       if (odd)

@@ -9,6 +9,7 @@ import { AISDKError, APICallError } from '@ai-sdk/provider';
 import { causesOf, errorCodeOf } from '../core/causes.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 import { PROVIDERS, secretsAmong } from './catalogue.ts';
+import type { RunFailure } from '../core/problem.ts';
 import { retryAfterMsIn } from './provider-numbers.ts';
 import { saidIn, type Said } from './said.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
@@ -86,12 +87,16 @@ function ofStatus(
     const text = `${who} has no credit left for this account (${status})${saying}. Add credit, or choose another model.`;
     return new ModelFailure('model_refused_request', text);
   }
-  if (status === 429) return rateLimited(who, saying, retryAfterMs, subject.maxRetryAfterMs);
+  if (status === 429) {
+    const wait = retryAfterMs === undefined ? '' : ` It asks to wait ${inSeconds(retryAfterMs)}.`;
+    const text = `${who} is limiting the rate of calls${saying}.${wait} If it persists, raise the account's limit.`;
+    return again('model_rate_limited', text, subject, retryAfterMs);
+  }
   if (status === 408) return timedOut(subject.resolved);
   if (status === BLOCKED || (status < 500 && named === BLOCKED)) return refused(subject.resolved, quoted);
   if (status >= 500) {
     const what = isBroken ? `broke off its reply${saying}` : `is not available: it answered ${status}${saying}`;
-    return new ModelFailure('model_unavailable', `${who} ${what}.`, { retryable: true, retryAfterMs });
+    return again('model_unavailable', `${who} ${what}.`, subject, retryAfterMs);
   }
   if (status === 401 || status === 403) {
     // Of a refused key nothing is quoted; of what a key may not do, the reason.
@@ -107,16 +112,21 @@ function ofStatus(
   return new ModelFailure('model_refused_request', text);
 }
 
-/** Whoever asks to wait for longer than a run may is not asked again. */
-function rateLimited(who: string, saying: string, retryAfterMs: number | undefined, mostMs = Infinity): ModelFailure {
-  const wait = retryAfterMs === undefined ? '' : ` It asks to wait ${Math.ceil(retryAfterMs / 1_000)} s.`;
+/** Another attempt may help, unless the provider asks to wait for longer than a call may. */
+function again(
+  code: RunFailure,
+  text: string,
+  { maxRetryAfterMs: mostMs = Infinity }: Subject,
+  retryAfterMs: number | undefined,
+): ModelFailure {
   const isTooLong = (retryAfterMs ?? 0) > mostMs;
-  const next = isTooLong
-    ? `That is longer than MODEL_MAX_RETRY_AFTER (${mostMs / 1_000} s).`
-    : "If it persists, raise the account's limit.";
-  const text = `${who} is limiting the rate of calls${saying}.${wait} ${next}`;
-  return new ModelFailure('model_rate_limited', text, { retryable: !isTooLong, retryAfterMs });
+  const why = isTooLong
+    ? ` A wait of ${inSeconds(retryAfterMs ?? 0)} is longer than MODEL_MAX_RETRY_AFTER (${inSeconds(mostMs)}).`
+    : '';
+  return new ModelFailure(code, text + why, { retryable: !isTooLong, retryAfterMs });
 }
+
+const inSeconds = (ms: number): string => `${Math.ceil(ms / 1_000)} s`;
 
 function labelOf({ provider }: Subject['resolved']): string {
   if (provider === 'offline') return 'The offline model';

@@ -250,12 +250,16 @@ test.each(['Your process was terminated; fetch failed says the log', 'the contex
 
 // Guards: whoever asks to wait for longer than a run may wait is not asked again, and is held to what it said otherwise.
 test.each([
-  ['600', true],
-  ['601', false],
-  ['86400', false],
-])('Retry-After: %s', async (seconds, retryable) => {
-  server.script((response) => void response.writeHead(429, { 'retry-after': seconds }).end('{}'));
+  [429, '600', true],
+  [429, '601', false],
+  [429, '86400', false],
+  [503, '600', true],
+  [503, '601', false],
+  [529, '86400', false],
+])('%s, Retry-After: %s', async (status, seconds, retryable) => {
+  server.script((response) => void response.writeHead(status, { 'retry-after': seconds }).end('{}'));
   const failure = await failureOf({ maxRetryAfterMs: 600_000 });
-  expect(failure).toMatchObject({ code: 'model_rate_limited', retryable, retryAfterMs: Number(seconds) * 1_000 });
+  const code = status === 429 ? 'model_rate_limited' : 'model_unavailable';
+  expect(failure).toMatchObject({ code, retryable, retryAfterMs: Number(seconds) * 1_000 });
   if (!retryable) expect(failure.message).toContain('MODEL_MAX_RETRY_AFTER');
 });

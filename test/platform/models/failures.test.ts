@@ -75,7 +75,7 @@ test('quotes no credential', () => {
 });
 
 // Guards: each form of Retry-After is read; nonsense gives no wait, a date in the past no negative one, and no provider
-// keeps a run and its hold waiting for longer than five minutes.
+// a wait that no timer holds. How long a call may wait is MODEL_MAX_RETRY_AFTER's to say (error-shapes).
 test.each<[string | undefined, string | undefined, number | undefined]>([
   ['3', undefined, 3_000],
   ['0.5', undefined, 500],
