@@ -37,6 +37,15 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
+/** @returns the value; undefined where the text is no JSON, or too deep */
+export function parsedJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Equal values get the same text, however their fields are ordered; a field without a value is none. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>

@@ -2,7 +2,7 @@
  * What servers send in a streamed reply that the SDK does not read, put as the protocol has it. Only lines that may need it
  * are parsed: nearly all of a reply are pieces of text.
  */
-import { parseJson } from '../core/json.ts';
+import { parsedJson } from '../core/json.ts';
 import { fieldsOf, isRecord } from '../core/record.ts';
 import { checkNumbers, COUNTING } from './provider-numbers.ts';
 import { saidIn } from './said.ts';
@@ -47,21 +47,13 @@ function mended(line: string): string {
   const isCounting = COUNTING.test(data);
   const isError = OF_ERROR.test(data);
   if (!isCounting && !isError && !OF_CALLS.test(data)) return line;
-  const known = parsed(data);
-  const event = known ?? parsed(data.replace(NO_NUMBERS, (_, before: string) => `${before}0`));
+  const known = parsedJson(data);
+  const event = known ?? parsedJson(data.replace(NO_NUMBERS, (_, before: string) => `${before}0`));
   const error = isError ? errorIn(event) : undefined;
   if (error) return `data: ${JSON.stringify(error)}`;
   const isChanged =
     [checkNumbers(event), writeArguments(event)].includes(true) || (event !== undefined && known === undefined);
   return isChanged ? `data: ${JSON.stringify(event)}` : line;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -2,7 +2,7 @@
  * Arguments of a tool call as models write them, which is not always the JSON that was asked for. What can only mean one
  * thing is taken as that; of anything else the model is told, and writes it again.
  */
-import { parseJson } from '../core/json.ts';
+import { parsedJson } from '../core/json.ts';
 import { isRecord } from '../core/record.ts';
 
 /** @returns JSON of an object; undefined where it is not plain what was meant */
@@ -12,16 +12,16 @@ export function argumentsIn(text: string): string | undefined {
   if (end === undefined) return undefined;
   const object = inner.slice(0, end);
   const rest = inner.slice(end).trim();
-  const value = parsed(object);
+  const value = parsedJson(object);
   // Some gateways send what came in pieces once more as a whole.
-  const isWhole = TAGS.test(rest) || JSON.stringify(parsed(rest)) === JSON.stringify(value);
+  const isWhole = TAGS.test(rest) || JSON.stringify(parsedJson(rest)) === JSON.stringify(value);
   return isRecord(value) && isWhole ? object : undefined;
 }
 
 /** @returns the object that stands as JSON within a text of JSON; any other value as it is */
 export function withoutSecondCoding(value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  const within = parsed(value);
+  const within = parsedJson(value);
   return isRecord(within) ? within : value;
 }
 
@@ -48,12 +48,4 @@ function endOfObject(text: string): number | undefined {
     if (depth === 0) return index + token.length;
   }
   return undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 /** Reads what somebody has to know to answer a wait, all in one statement, when one wait is looked at. */
 import { sql, type SQL } from 'drizzle-orm';
-import { parseJson } from '../../platform/core/json.ts';
+import { parsedJson } from '../../platform/core/json.ts';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { WaitDetailRow, WaitRow } from './contract.ts';
@@ -148,16 +148,8 @@ const planOf = (customerId: string, { task_id: taskId }: WaitRow): SQL => sql`(
   order by a.attempt_number desc limit 1)`;
 
 function readPlan(output: unknown): Record<string, unknown> | null {
-  const plan = typeof output === 'string' ? parsed(output) : output;
+  const plan = typeof output === 'string' ? parsedJson(output) : output;
   return typeof plan === 'object' && plan !== null ? (plan as Record<string, unknown>) : null;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return null;
-  }
 }
 
 const costOfRest = (customerId: string, { project_id: projectId, workflow_slug: slug }: WaitRow): SQL => sql`(

@@ -28,6 +28,18 @@ interface Thinking {
   back: string[];
 }
 
+const ANTHROPIC_START = {
+  type: 'message_start',
+  message: {
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+    usage: { input_tokens: 9, output_tokens: 1 },
+  },
+};
 const chatEnd = [chunk({ content: 'Four.' }), chunk({}, 'stop'), 'data: [DONE]\n\n'];
 const PROVIDERS: Record<string, Thinking> = {
   // https://api-docs.deepseek.com/guides/thinking_mode: it refuses the next call without it
@@ -69,18 +81,7 @@ const PROVIDERS: Record<string, Thinking> = {
   Anthropic: {
     model: 'claude-sonnet-5',
     turn: [
-      {
-        type: 'message_start',
-        message: {
-          id: 'm',
-          type: 'message',
-          role: 'assistant',
-          model: 'm',
-          content: [],
-          stop_reason: null,
-          usage: { input_tokens: 9, output_tokens: 1 },
-        },
-      },
+      ANTHROPIC_START,
       { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'claude-thought' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'sig-claude' } },
@@ -98,18 +99,7 @@ const PROVIDERS: Record<string, Thinking> = {
       { type: 'message_stop' },
     ].map(event),
     end: [
-      {
-        type: 'message_start',
-        message: {
-          id: 'm',
-          type: 'message',
-          role: 'assistant',
-          model: 'm',
-          content: [],
-          stop_reason: null,
-          usage: { input_tokens: 9, output_tokens: 1 },
-        },
-      },
+      ANTHROPIC_START,
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Four.' } },
       { type: 'content_block_stop', index: 0 },

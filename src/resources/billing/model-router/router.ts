@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { ConfigError, type Config } from '../../../platform/core/config.ts';
 import { sha256 } from '../../../platform/core/crypto.ts';
 import { newSecret } from '../../../platform/core/ids.ts';
-import { parseJson } from '../../../platform/core/json.ts';
+import { parsedJson } from '../../../platform/core/json.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { withoutTrailingSlashes } from '../../../platform/core/text.ts';
 import { bodyLimitIn, plainFetch } from '../../../platform/egress/limits.ts';
@@ -68,7 +68,7 @@ export function createModelRouter(
       const why = bodyLimitIn(error)?.message ?? 'the model router does not answer';
       throw new Problem('billing_provider_failed', `provider 0 router_unreachable: ${why}`);
     }
-    const reply = parsed(text);
+    const reply = parsedJson(text);
     if (response.ok || response.status === 404) return { status: response.status, reply };
     throw failed(response.status, messageIn(reply));
   }
@@ -92,14 +92,6 @@ export function createModelRouter(
 
 const failed = (status: number, message: string): Problem =>
   new Problem('billing_provider_failed', `provider ${status} model_router: ${message}`);
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function messageIn(reply: unknown): string {
   const { message } = (reply as { error?: { message?: unknown } } | null | undefined)?.error ?? {};

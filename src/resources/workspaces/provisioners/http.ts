@@ -6,7 +6,7 @@
  * lets a destruction find things whose making was never recorded.
  */
 import { z } from 'zod';
-import { parseJson } from '../../../platform/core/json.ts';
+import { parsedJson } from '../../../platform/core/json.ts';
 import { isOneOf } from '../../../platform/core/one-of.ts';
 import { storableText } from '../../../platform/core/storable.ts';
 import { withoutTrailingSlashes } from '../../../platform/core/text.ts';
@@ -65,7 +65,7 @@ export const createHttpProvisioner = ({ url, token, timeoutMs, fetch }: HttpProv
       signal,
     });
     if (status === 204 || (status === 404 && method !== 'PUT')) return undefined;
-    const body = parsed(text);
+    const body = parsedJson(text);
     if (status >= 200 && status < 300) {
       const answer = Answer.safeParse(body);
       if (answer.success) return answer.data;
@@ -150,11 +150,3 @@ const refused = (
     storableText(`${resource}: ${message ?? otherwise}`),
     { isFinal },
   );
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
