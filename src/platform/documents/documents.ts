@@ -4,6 +4,7 @@
  */
 import { runInThread, ThreadLimitError, type Job } from '../threads/threads.ts';
 import type { Outcome, ReadUnits, Wanted } from './documents-thread.ts';
+import { isMail } from './is-mail.ts';
 import { isPicture, lookAtPicture, type LookedAtPicture } from './picture.ts';
 import { DocumentError, kindOfText, noText, type Reading } from './model.ts';
 import { inWords, pictureSummary, summaryOf } from './summary.ts';
@@ -38,15 +39,16 @@ async function run(wanted: Wanted, timeoutMs: number, signal: AbortSignal | unde
 /** Up to this size a plain text is read at once, which costs less than to hand it to a thread. */
 const QUICK_BYTES = 256 * 1024;
 /** What begins like this may be a document of another kind. */
-const IS_MARKED = /^(?:PK|GIF8|\s*<)|%PDF-/;
+const IS_MARKED = /^(?:PK|GIF8|\{\\rtf|\s*<)|%PDF-/;
 
 /** @returns undefined where the file is not sure to be plain text */
 function quickText({ bytes, filename }: Pick<Wanted, 'bytes' | 'filename'>): string | undefined {
   if (bytes.length === 0 || bytes.length > QUICK_BYTES || /\.x?html?$/i.test(filename)) return undefined;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // A text has none of these; whoever finds some looks closer.
-    return IS_MARKED.test(text.slice(0, 1024)) || /[\x00-\x08]/.test(text) ? undefined : text;
+    // A text has none of these, or is in an old encoding; whoever finds some looks closer.
+    const isOther = IS_MARKED.test(text.slice(0, 1024)) || isMail(bytes) || /[\x00-\x08\x1b]/.test(text);
+    return isOther ? undefined : text;
   } catch {
     return undefined;
   }

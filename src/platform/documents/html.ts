@@ -1,12 +1,12 @@
 /** Reads web pages as text: headings, lists, tables, and where links lead to. Scripts do not run, and nothing is fetched. */
 import { parse, type DefaultTreeAdapterMap } from 'parse5';
 import { createCollector, DocumentError, limitedText, MAX_DEPTH, type OpenDocument } from './model.ts';
-import { decodeText } from './text.ts';
+import { decodeText, notText } from './text.ts';
 
 type Node = DefaultTreeAdapterMap['node'];
 
-/** What is in these is no text of the page. */
-const HIDDEN = new Set(['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'select']);
+/** What is in these is no text of the page; brackets of a reading (`rp`) are set around each. */
+const HIDDEN = new Set(['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'select', 'rp']);
 /** These begin and end a line. */
 const BLOCKS = new Set(
   `address article aside blockquote body caption dd details dialog div dl dt fieldset figcaption figure footer form
@@ -18,7 +18,7 @@ const isApart = (name: string): boolean => HEADING.test(name) || ['p', 'table', 
 /** @throws DocumentError */
 export function readHtml(bytes: Buffer): OpenDocument {
   const found = decodeText(bytes, declaredIn(bytes));
-  if (!found) throw new DocumentError('unsupported', 'it is no text and no document of a known kind');
+  if (!found) throw notText(bytes);
   const text = htmlText(found.text);
   return { unit: null, count: 1, text: () => text };
 }
@@ -67,6 +67,11 @@ export function htmlText(html: string): string {
   const push = (node: Node) => {
     const name = 'tagName' in node ? node.tagName : '';
     if (HIDDEN.has(name)) return;
+    if (name === 'rt') {
+      const reading = wordsIn(node);
+      if (reading) say(`(${reading})`);
+      return;
+    }
     if (stack.length > MAX_DEPTH) {
       throw new DocumentError('too_large', `its elements are nested more than ${MAX_DEPTH} deep`);
     }
@@ -84,6 +89,17 @@ export function htmlText(html: string): string {
     else push(child);
   }
   return limitedText(out.all().trim());
+}
+
+/** @returns what stands in a node, without lines and tables */
+function wordsIn(node: Node): string {
+  const out = createCollector();
+  const left = [node];
+  for (let next = left.pop(); next; next = left.pop()) {
+    if ('value' in next) out.add(next.value);
+    else if ('childNodes' in next) for (const child of next.childNodes.toReversed()) left.push(child);
+  }
+  return out.all().replaceAll(/\s+/g, ' ').trim();
 }
 
 /** @returns the address of a link that leads to another page */

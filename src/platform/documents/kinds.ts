@@ -1,5 +1,6 @@
 /** Tells what a file is by what is in it; a name decides only between kinds of text. */
 import { damagedDocument, encrypted, openArchive, type Archive } from './archive.ts';
+import { isMail } from './is-mail.ts';
 import { DocumentError, kindOfText, type DocumentKind, type OpenDocument } from './model.ts';
 import { readText } from './text.ts';
 
@@ -19,7 +20,7 @@ const PARTS: readonly [RegExp, (archive: Archive) => Promise<Opened>][] = [
   ],
 ];
 
-const READABLE = 'PDF, DOCX, XLSX, PPTX, EPUB, HTML, CSV, text and pictures are read';
+const READABLE = 'PDF, DOCX, XLSX, PPTX, EPUB, HTML, EML, CSV, text and pictures are read';
 
 /** Its pages are read once they are asked for. @throws DocumentError */
 export async function openDocument(bytes: Buffer, filename: string): Promise<Opened> {
@@ -33,6 +34,10 @@ export async function openDocument(bytes: Buffer, filename: string): Promise<Ope
     return openArchived(await openArchive(bytes));
   }
   if (startsWith(bytes, [0xd0, 0xcf, 0x11, 0xe0])) throw oldOffice(bytes);
+  if (bytes.subarray(0, 8).includes('{\\rtf')) {
+    throw new DocumentError('unsupported', 'it is RTF, which is not read: save it as DOCX or PDF');
+  }
+  if (isMail(bytes)) return { kind: 'text', document: await (await import('./eml.ts')).readMail(bytes) };
   if (isPage(bytes, filename)) return { kind: 'html', document: (await import('./html.ts')).readHtml(bytes) };
   return { kind: kindOfText(filename), document: readText(bytes) };
 }

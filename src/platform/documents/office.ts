@@ -4,18 +4,39 @@ import { attribute, visitXml } from './xml.ts';
 
 /** @returns the names or addresses that a part refers to, by the ids that it has for them */
 export async function relationsOf(archive: Archive, part: string): Promise<Map<string, string>> {
+  const relations = new Map<string, string>();
+  await visitRelations(archive, part, ({ id, target }) => relations.set(id, target));
+  return relations;
+}
+
+/** @returns the parts of a kind that a part has, such as its comments */
+export async function partsOf(archive: Archive, part: string, kind: string): Promise<string[]> {
+  const parts: string[] = [];
+  await visitRelations(archive, part, ({ type, target }) => {
+    if (type.endsWith(`/${kind}`)) parts.push(target);
+  });
+  return parts;
+}
+
+interface Relation {
+  id: string;
+  /** An address, the end of which tells the kind. */
+  type: string;
+  target: string;
+}
+
+async function visitRelations(archive: Archive, part: string, visit: (relation: Relation) => void): Promise<void> {
   const slash = part.lastIndexOf('/') + 1;
   const bytes = await archive.read(`${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`);
-  const relations = new Map<string, string>();
-  if (!bytes) return relations;
+  if (!bytes) return;
   visitXml(bytes, {
     open(name, attributes) {
       const [id, target] = [attribute(attributes, 'Id'), attribute(attributes, 'Target')];
       if (name !== 'Relationship' || id === undefined || target === undefined) return;
-      relations.set(id, attribute(attributes, 'TargetMode') === 'External' ? target : resolved(part, target));
+      const isOutside = attribute(attributes, 'TargetMode') === 'External';
+      visit({ id, type: attribute(attributes, 'Type') ?? '', target: isOutside ? target : resolved(part, target) });
     },
   });
-  return relations;
 }
 
 /** @returns the name in the archive of what a part refers to by a path */

@@ -1,8 +1,13 @@
-/** Reads PDF, page by page, as text. Pictures, scripts and forms are left alone, and nothing is fetched. */
+/**
+ * Reads PDF, page by page, as text, with what was filled in and written on it. Pictures and scripts are left alone, and nothing
+ * is fetched.
+ */
 import { getDocument, type PDFDocumentProxy } from 'unpdf/pdfjs';
 import { damagedDocument, encrypted, tooLarge } from './archive.ts';
-import { DocumentError, MAX_PAGES, type OpenDocument } from './model.ts';
+import { CMaps } from './cmaps.ts';
+import { DocumentError, limitedText, MAX_PAGES, type OpenDocument } from './model.ts';
 import { linesOf } from './pdf-lines.ts';
+import { notesOf } from './pdf-notes.ts';
 import { isTooMuch } from './unpack-limit.ts';
 
 /** So many pages are looked at to say whether there is text. */
@@ -18,6 +23,7 @@ export async function readPdf(bytes: Buffer): Promise<OpenDocument> {
     enableXfa: false,
     useWorkerFetch: false,
     useWasm: false,
+    BinaryDataFactory: CMaps,
   });
   const pdf = await task.promise.catch(explain);
   const count = pdf.numPages;
@@ -56,8 +62,9 @@ async function textOf(pdf: PDFDocumentProxy, number: number): Promise<string> {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
     const text = linesOf(items.filter((item) => 'str' in item));
+    const notes = notesOf(await page.getAnnotations());
     page.cleanup();
-    return text;
+    return limitedText([text, notes].filter(Boolean).join('\n\n'));
   } catch (error) {
     return explain(error);
   }

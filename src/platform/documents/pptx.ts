@@ -1,7 +1,8 @@
-/** Reads presentations, slide by slide: what is on it, tables, and the speaker's notes. */
+/** Reads presentations, slide by slide: what is on it, tables, the speaker's notes and comments. */
 import { damagedDocument, type Archive } from './archive.ts';
-import { createCollector, DocumentError, MAX_PAGES, type OpenDocument } from './model.ts';
+import { createCollector, DocumentError, limitedText, MAX_PAGES, type OpenDocument } from './model.ts';
 import { mainPartOf, relationsOf } from './office.ts';
+import { authorsOf, commentsOn } from './pptx-comments.ts';
 import { attribute, visitXml } from './xml.ts';
 
 /** @throws DocumentError */
@@ -19,10 +20,15 @@ export async function readPptx(archive: Archive): Promise<OpenDocument> {
   });
   if (slides.length > MAX_PAGES) throw new DocumentError('too_large', `it has more than ${MAX_PAGES} slides`);
   if (slides.length === 0) throw new DocumentError('no_text', 'it has no slides');
+  const authors = await authorsOf(archive, name);
   return {
     unit: 'slide',
     count: slides.length,
-    text: (number) => slideText(archive, slides[number - 1] ?? ''),
+    async text(number) {
+      const slide = slides[number - 1] ?? '';
+      const comments = (await commentsOn(archive, slide, authors)).join('\n');
+      return limitedText([await slideText(archive, slide), comments].filter(Boolean).join('\n\n'));
+    },
   };
 }
 

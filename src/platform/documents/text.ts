@@ -1,6 +1,6 @@
 /** Reads plain text in any encoding that it can be told to have. */
 import { analyse } from 'chardet';
-import { DocumentError, limitedText, type OpenDocument } from './model.ts';
+import { createCollector, DocumentError, limitedText, type OpenDocument } from './model.ts';
 
 /** So much is looked at to tell an encoding. */
 const SAMPLE = 64 * 1024;
@@ -19,15 +19,21 @@ interface Decoded {
 export function decodeText(bytes: Buffer, declared?: string): Decoded | undefined {
   const marked = markOf(bytes);
   if (marked) return decoded(bytes, marked);
-  // Without a mark it is UTF-16 where every other byte is zero, and otherwise what has no zeros.
-  const wide = wideOf(bytes.subarray(0, SAMPLE));
-  const text = wide ? undefined : fatally(bytes, 'utf-8');
-  if (text !== undefined) return isText(text) ? { text: storable(text), encoding: 'utf-8' } : undefined;
   const sample = bytes.subarray(0, SAMPLE);
-  const candidates = wide ? [wide] : [...(declared === undefined ? [] : [declared]), ...guessesOf(sample)];
-  for (const encoding of candidates.filter(isDecodable)) {
+  // Without a mark it is of wide characters where many bytes are zero, and otherwise what has no zeros.
+  const wide = wideOf(sample);
+  const text = wide ? undefined : fatally(bytes, 'utf-8');
+  if (text !== undefined && /\x1b\$[@B]/.test(text.slice(0, SAMPLE))) return decoded(bytes, 'iso-2022-jp');
+  if (text !== undefined && isText(text)) return { text: storable(text), encoding: 'utf-8' };
+  const mended = wide || text !== undefined ? undefined : mostlyUtf8(bytes);
+  if (mended) return mended;
+  const candidates = [
+    ...(wide ? [wide] : sparselyWide(bytes)),
+    ...(wide || text !== undefined ? [] : [...(declared === undefined ? [] : [declared]), ...guessesOf(sample)]),
+  ];
+  for (const encoding of candidates) {
     const found = decoded(bytes, encoding);
-    if (found) return found;
+    if (found && isNatural(found)) return found;
   }
   return undefined;
 }
@@ -35,53 +41,124 @@ export function decodeText(bytes: Buffer, declared?: string): Decoded | undefine
 /** @throws DocumentError unsupported, too_large */
 export function readText(bytes: Buffer): OpenDocument {
   const found = decodeText(bytes);
-  if (!found) throw new DocumentError('unsupported', 'it is no text and no document of a known kind');
+  if (!found) throw notText(bytes);
   const text = limitedText(found.text);
   const note = found.encoding === 'utf-8' ? undefined : found.encoding;
   return { unit: null, count: 1, ...(note && { note }), text: () => text };
 }
 
-function markOf(bytes: Buffer): string | undefined {
-  const [first, second, third] = bytes;
-  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
-  if (first === 0xff && second === 0xfe) return 'utf-16le';
-  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
+/** Bytes without zeros may be a text of which nobody can tell how it is written. */
+export const notText = (bytes: Buffer): DocumentError =>
+  new DocumentError(
+    'unsupported',
+    bytes.subarray(0, SAMPLE).includes(0)
+      ? 'it is no text and no document of a known kind'
+      : 'it is no document of a known kind, or a text whose encoding cannot be told: save it as UTF-8',
+  );
+
+const MARKS: readonly [string, readonly number[]][] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  // It begins like the one after it.
+  ['utf-32le', [0xff, 0xfe, 0, 0]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+  ['utf-32be', [0, 0, 0xfe, 0xff]],
+];
+
+const markOf = (bytes: Buffer): string | undefined =>
+  MARKS.find(([, mark]) => mark.every((byte, at) => bytes[at] === byte))?.[0];
+
+/** @returns how many bytes are zero at each place of four */
+function zerosOf(sample: Buffer): [number, number, number, number] {
+  const zeros: [number, number, number, number] = [0, 0, 0, 0];
+  for (let at = 0; at < sample.length; at++) if (sample[at] === 0) zeros[AT[at % 4] ?? 0] += 1;
+  return zeros;
 }
 
-/** Text of Latin letters, digits and line breaks has a zero in one half of each character. */
+const AT = [0, 1, 2, 3] as const;
+
+/** Text of Latin letters, digits and line breaks has a zero in one half of each character, or in three quarters. */
 function wideOf(sample: Buffer): string | undefined {
-  const zeros = [0, 0];
-  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros;
-  const enough = sample.length / 10;
+  const [first, second, third, last] = zerosOf(sample);
+  const [even, odd, enough] = [first + third, second + last, sample.length / 10];
+  const few = sample.length / 80;
+  if (sample.length % 4 === 0 && third > sample.length / 5 && first <= few) return 'utf-32le';
+  if (sample.length % 4 === 0 && first > sample.length / 5 && second > sample.length / 5 && last <= few)
+    return 'utf-32be';
   if (odd > enough && even < odd / 20) return 'utf-16le';
   return even > enough && odd < even / 20 ? 'utf-16be' : undefined;
 }
 
-/** Of a hundred. A guess that is less sure is made of any bytes. */
+/** Text of other letters has zeros in its spaces and line breaks alone, all on one side. */
+function sparselyWide(bytes: Buffer): string[] {
+  const [first, second, third, last] = zerosOf(bytes.subarray(0, SAMPLE));
+  const [even, odd] = [first + third, second + last];
+  if (even + odd === 0 || (even > 0 && odd > 0)) return [];
+  const encoding = odd > 0 ? 'utf-16le' : 'utf-16be';
+  const text = fatally(bytes, encoding);
+  return text === undefined || /[\p{Cn}\p{Co}]/u.test(text.slice(0, SAMPLE)) ? [] : [encoding];
+}
+
+/** A text that was cut off, or has a few bytes of another, is what the rest of it is. */
+function mostlyUtf8(bytes: Buffer): Decoded | undefined {
+  const text = new TextDecoder('utf-8').decode(bytes);
+  const lost = text.match(/\ufffd/g)?.length ?? 0;
+  const good = text.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0;
+  return lost * 10 <= good && isText(text)
+    ? { text: storable(text), encoding: `utf-8, characters lost: ${lost}` }
+    : undefined;
+}
+
+/** Of a hundred. A guess that is less sure is made of any bytes, unless it is of single bytes and its text is natural. */
 const SURE = 20;
+const LIKELY = 10;
 
 /** The likeliest first; a guess is wrong where it makes no text of the bytes. */
-const guessesOf = (sample: Buffer): string[] => [
-  ...analyse(sample)
-    .filter(({ confidence }) => confidence >= SURE)
-    .map(({ name }) => name.toLowerCase()),
-  'windows-1252',
-];
+function guessesOf(sample: Buffer): string[] {
+  const guesses = analyse(sample).map(({ name, confidence }) => ({ name: name.toLowerCase(), confidence }));
+  const unsure = ({ name, confidence }: { name: string; confidence: number }) =>
+    confidence < SURE && confidence >= LIKELY && /^(?:windows|iso-8859|koi8)/.test(name);
+  return [
+    ...guesses.filter(({ confidence }) => confidence >= SURE),
+    { name: 'windows-1252' },
+    ...guesses.filter(unsure),
+  ].map(({ name }) => name);
+}
 
-function isDecodable(encoding: string): boolean {
+/** What single bytes stand for is guessed: words have no signs or capitals in them, and few letters of the West are accented. */
+function isNatural({ text, encoding }: Decoded): boolean {
+  if (!/^(?:windows|iso-8859|koi8)/.test(encoding)) return true;
+  const sample = text.slice(0, SAMPLE);
+  if (/(?=[^A-Z])\p{Ll}(?=[^A-Z])\p{Lu}/u.test(sample)) return false;
+  if (/\p{L}[¡-©«-±´-¸»-¿]\p{L}/u.test(sample)) return false;
+  const letters = sample.match(/\p{L}/gu) ?? [];
+  const accented = letters.filter((letter) => letter > '\x7f').length;
+  return encoding !== 'windows-1252' || accented <= letters.length / 2;
+}
+
+function decoded(bytes: Buffer, name: string): Decoded | undefined {
+  const found = name.startsWith('utf-32') ? wideText(bytes, name) : ordinaryText(bytes, name);
+  return found && isText(found.text) ? { ...found, text: storable(found.text) } : undefined;
+}
+
+function ordinaryText(bytes: Buffer, name: string): Decoded | undefined {
   try {
-    return new TextDecoder(encoding).encoding !== 'utf-8';
+    const decoder = new TextDecoder(name);
+    return { text: decoder.decode(bytes), encoding: decoder.encoding };
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-const decoded = (bytes: Buffer, encoding: string): Decoded | undefined => {
-  const decoder = new TextDecoder(encoding);
-  const text = decoder.decode(bytes);
-  return isText(text) ? { text: storable(text), encoding: decoder.encoding } : undefined;
-};
+/** No decoder knows four bytes to a character. */
+function wideText(bytes: Buffer, encoding: string): Decoded {
+  const out = createCollector();
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+    const code = encoding === 'utf-32le' ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
+    if (at > 0 || code !== 0xfeff) out.add(code <= 0x10_ffff ? String.fromCodePoint(code) : '\ufffd');
+  }
+  return { text: out.all(), encoding };
+}
 
 function fatally(bytes: Buffer, encoding: string): string | undefined {
   try {

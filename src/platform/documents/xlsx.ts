@@ -5,6 +5,7 @@
 import { damagedDocument, type Archive } from './archive.ts';
 import { createCollector, DocumentError, limitedText, MAX_PAGES, type OpenDocument } from './model.ts';
 import { mainPartOf, relationsOf } from './office.ts';
+import { commentsOf, headerText, peopleOf } from './xlsx-notes.ts';
 import { readStyles, type CellStyles } from './xlsx-styles.ts';
 import { attribute, visitXml } from './xml.ts';
 
@@ -41,6 +42,7 @@ export async function readXlsx(archive: Archive): Promise<OpenDocument> {
   ];
   const strings = shared ? stringsOf(shared) : [];
   const styled = readStyles(styles, since1904);
+  const people = await peopleOf(archive, name);
   return {
     unit: 'sheet',
     count: sheets.length,
@@ -49,7 +51,9 @@ export async function readXlsx(archive: Archive): Promise<OpenDocument> {
       const cells = sheet ? await archive.read(sheet.part) : undefined;
       if (!sheet || !cells) return '';
       const title = `Sheet "${sheet.title}"${sheet.isHidden ? ' (hidden)' : ''}`;
-      return limitedText(`${title}\n${sheetText(cells, strings, styled)}`.trim());
+      const { rows, headers, footers } = sheetText(cells, strings, styled);
+      const comments = await commentsOf(archive, sheet.part, people);
+      return limitedText([title, ...headers, rows, ...footers, ...comments].filter(Boolean).join('\n').trim());
     },
   };
 }
@@ -87,13 +91,21 @@ interface Cell {
 /** Cells so far apart are named by their column instead of being parted by tabs. */
 const WIDE = 30;
 
-/** @returns a line for each row that has something: its number, and its cells from the first column, parted by tabs */
-function sheetText(bytes: Buffer, strings: readonly string[], styles: CellStyles): string {
+interface SheetText {
+  /** A line for each row that has something: its number, and its cells from the first column, parted by tabs. */
+  rows: string;
+  headers: Set<string>;
+  footers: Set<string>;
+}
+
+function sheetText(bytes: Buffer, strings: readonly string[], styles: CellStyles): SheetText {
   const out = createCollector();
   let row = 0;
   let cells: Cell[] = [];
   let cell: Cell | undefined;
   let into: 'value' | 'formula' | undefined;
+  const [headers, footers] = [new Set<string>(), new Set<string>()];
+  let around: string | undefined;
   visitXml(bytes, {
     open(name, attributes) {
       if (name === 'row') {
@@ -105,6 +117,7 @@ function sheetText(bytes: Buffer, strings: readonly string[], styles: CellStyles
         cell = { column, type: attribute(attributes, 't') ?? 'n', style, value: '', formula: '' };
       } else if (name === 'v' || name === 't') into = 'value';
       else if (name === 'f') into = 'formula';
+      else if (AROUND.test(name)) around = '';
     },
     close(name) {
       if (name === 'v' || name === 't' || name === 'f') into = undefined;
@@ -114,14 +127,23 @@ function sheetText(bytes: Buffer, strings: readonly string[], styles: CellStyles
       } else if (name === 'row') {
         const line = lineOf(cells, strings, styles);
         if (line) out.add(`${row}\t${line}\n`);
+      } else if (around !== undefined) {
+        const text = headerText(around);
+        around = undefined;
+        if (text && name.endsWith('Header')) headers.add(`[header] ${text}`);
+        else if (text) footers.add(`[footer] ${text}`);
       }
     },
     text(text) {
       if (cell && into) cell[into] += text;
+      else if (around !== undefined) around += text;
     },
   });
-  return out.all();
+  return { rows: out.all().trimEnd(), headers, footers };
 }
+
+/** What is printed above and below the cells, also of the first page or every other one. */
+const AROUND = /^(?:odd|even|first)(?:Header|Footer)$/;
 
 function lineOf(cells: readonly Cell[], strings: readonly string[], styles: CellStyles): string {
   let line = '';

@@ -48,7 +48,7 @@ describe('PDF', () => {
 });
 
 describe('Word', () => {
-  // Guards: everything that a reader would see of a document, in its order, and nothing that was deleted.
+  // Guards: everything that a reader would see of a document, in its order; what was deleted is said as such.
   test('is read as its paragraphs, lists, tables, links and notes', async () => {
     const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`;
     const body = [
@@ -72,14 +72,14 @@ describe('Word', () => {
       },
     ]);
     expect((await read(document)).texts).toEqual([
-      '# Kites & wind\n\nThey fly (https://example.com/fly).[^2]\n\n- One\n- Two\n| Wind | Kite |\n| 4 | a\\|b |\n\n' +
+      '# Kites & wind\n\nThey fly (https://example.com/fly).[^2]\n\n[tracked changes] deleted "never"\n\n- One\n- Two\n| Wind | Kite |\n| 4 | a\\|b |\n\n' +
         'Box\n\n[^2]: With a tail.',
     ]);
     expect(await look(document, 'kites.docx')).toMatchObject({
       kind: 'docx',
       unit: null,
       count: null,
-      summary: 'Word document of 122 characters',
+      summary: 'Word document of 157 characters',
     });
     expect((await look(document, 'kites.xlsx')).summary).toContain('(a Word document, whatever its name says)');
     expect((await look(document, 'kites.docm')).summary).toContain('(macros are not read)');
@@ -95,6 +95,15 @@ describe('text', () => {
       return at < 0 ? character.charCodeAt(0) : 0xc0 + at;
     }),
   );
+
+  const chinese = '今天天气很好，我们去放风筝。\n'.repeat(4);
+  const bytesOf = (hex: string) => Buffer.from(hex, 'hex');
+  const wideOf = (text: string, end: 'LE' | 'BE') => {
+    const points = [...text].map((each) => each.codePointAt(0) ?? 0);
+    const bytes = Buffer.alloc(points.length * 4);
+    for (const [at, point] of points.entries()) bytes[`writeUInt32${end}`](point, at * 4);
+    return bytes;
+  };
 
   // Guards: text is read in whatever encoding it is, and which one is said where it is not the usual one.
   test.each([
@@ -112,6 +121,28 @@ describe('text', () => {
       'Grüße '.repeat(233_334).slice(0, 1_400_000),
       'windows-1252',
     ],
+    ['utf-32le with a mark', wideOf(`\ufeff${german}`, 'LE'), german, 'utf-32le'],
+    ['utf-32be with a mark', wideOf(`\ufeff${german}`, 'BE'), german, 'utf-32be'],
+    ['utf-32le without a mark', wideOf(german, 'LE'), german, 'utf-32le'],
+    ['utf-16le without a mark, Russian', Buffer.from(russian, 'utf16le'), russian, 'utf-16le'],
+    ['utf-16be without a mark, Chinese', Buffer.from(chinese, 'utf16le').swap16(), chinese, 'utf-16be'],
+    ['shift_jis', bytesOf('8da193fa82cd8bf382aa90c282a20a'.repeat(6)), '今日は空が青い\n'.repeat(6), 'shift_jis'],
+    ['gb18030', bytesOf('bdf1ccecccecc6f8badcbac30a'.repeat(6)), '今天天气很好\n'.repeat(6), 'gb18030'],
+    ['euc-kr', bytesOf('bfc0b4c3c0ba20b3afbebeb0a120c1c1b4d90a'.repeat(6)), '오늘은 날씨가 좋다\n'.repeat(6), 'euc-kr'],
+    ['iso-2022-jp', Buffer.from('\x1b$BF|K\\8l\x1b(B\n', 'latin1'), '日本語\n', 'iso-2022-jp'],
+    ['windows-1252 with signs', bytesOf('4772f6df653b932235209480220a'), 'Größe;“"5 ”€"\n', 'windows-1252'],
+    [
+      'windows-1251, a short one',
+      bytesOf('d1e5e3eee4edff20f5eef0eef8e0ff20efeee3eee4e00a'),
+      'Сегодня хорошая погода\n',
+      'windows-1251',
+    ],
+    [
+      'utf-8 that was cut off',
+      Buffer.concat([Buffer.from(german), Buffer.from([0xc3])]),
+      `${german}\ufffd`,
+      'utf-8, characters lost: 1',
+    ],
     ['text with some zeros', Buffer.from(`a\0b${german}`), `a\ufffdb${german}`, undefined],
   ])('in %s', async (_, bytes, text, note) => {
     expect(await read(bytes, 'a.txt')).toEqual({
@@ -120,6 +151,18 @@ describe('text', () => {
       count: 1,
       texts: [text],
       ...(note && { note }),
+    });
+  });
+
+  // Guards: where nobody can tell what the bytes stand for, that is said, and no letters are made up.
+  test.each([
+    ['Korean of two words', bytesOf('c1f6bfaa2cbfac0abac52c31320a')],
+    ['Polish', bytesOf('5a61bff3b3e62067eab66cb9206a61bcf10a')],
+    ['of an old Mac', bytesOf('47729fa76520617573204b9a6c6e0a')],
+  ])('is refused if its encoding cannot be told: %s', async (_, bytes) => {
+    expect(await look(bytes, 'a.txt')).toMatchObject({
+      problem: 'unsupported',
+      summary: expect.stringContaining('save it as UTF-8'),
     });
   });
 

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { lookAtDocument, readDocument } from '../../../src/platform/documents/documents.ts';
 import { closeThreads } from '../../../src/platform/threads/threads.ts';
+import { fileOf } from '../../support/documents/files.ts';
 import { relationsOf, zipOf } from '../../support/documents/zip.ts';
 
 afterAll(closeThreads);
@@ -58,7 +59,7 @@ describe('a workbook', () => {
         'Sheet "Sales"',
         '1\tRegion\t\tDay',
         '2\tNorth\t12.5\t2026-11-24',
-        '7\t3\t=HYPERLINK("http://127.0.0.1/","x")\t2026-11-24 18:00:00',
+        '7\t3.0 days\t=HYPERLINK("http://127.0.0.1/","x")\t2026-11-24 18:00:00',
         '1048576\tTRUE\tXFD: #REF!',
       ].join('\n'),
       'Sheet "Notes" (hidden)\n1\t1\t2',
@@ -94,6 +95,14 @@ test('a presentation is read by the slide', async () => {
   expect(await read(slides)).toEqual(['First\nof all\n| a | b |\n\nNotes: Say hello', 'Last']);
 });
 
+// Guards: who said what of a slide, in the way of newer programs and of older ones.
+test('comments on slides are said', async () => {
+  expect(await read(fileOf('plan.pptx'))).toEqual([
+    'Plan\nFly\n\nNotes: Say hello\n\n[comment by Ada Lovelace, resolved] When?\n[answer by Charles] On Monday.',
+    'Wind\n\n[comment by Mary Smith] Add a map',
+  ]);
+});
+
 describe('a book', () => {
   const bookOf = (more: Parameters<typeof zipOf>[0] = []) =>
     zipOf([
@@ -112,7 +121,10 @@ describe('a book', () => {
         name: 'OEBPS/one.xhtml',
         content: '<html><head><title/></head><body><h1>One</h1><p>It &mdash; began.</p></body></html>',
       },
-      { name: 'OEBPS/text/two .xhtml', content: '<html><body><p>It went on.</p></body></html>' },
+      {
+        name: 'OEBPS/text/two .xhtml',
+        content: '<html><body><p>It went <ruby>on<rt>forth</rt></ruby>.</p></body></html>',
+      },
       ...more,
     ]);
   const locked = (file: string) => ({
@@ -124,7 +136,7 @@ describe('a book', () => {
   test('is read by the chapter', async () => {
     const book = bookOf([locked('OEBPS/font.otf')]);
     expect(await summaryOf(book, 'tale.epub')).toBe('book of 2 chapters');
-    expect(await read(book)).toEqual(['# One\n\nIt — began.', 'It went on.']);
+    expect(await read(book)).toEqual(['# One\n\nIt — began.', 'It went on(forth).']);
     expect(await summaryOf(bookOf([locked('OEBPS/one.xhtml')]), 'tale.epub')).toContain(
       'cannot be read: it is encrypted',
     );
@@ -144,6 +156,14 @@ describe('a web page', () => {
       'Kites\n\n## Wind & more\n\nThey fly far (https://example.com/x), or not.\n\n- One\n- Two\n\n| A | B\n| 1 | 2\n\na\n  b',
     ]);
     expect(await summaryOf(Buffer.from(page), 'a.txt')).toMatch(/^web page of \d+ characters$/);
+  });
+
+  // Guards: a reading (furigana) stands in brackets behind its words, once, and does not run into them.
+  test('has its readings in brackets', async () => {
+    const ruby =
+      '<p><ruby>東京<rp>（</rp><rt>とうきょう</rt><rp>）</rp></ruby>に<ruby><rb>行</rb><rt> <b>い</b> </rt></ruby>く。' +
+      '<ruby>漢<rt>かん</rt>字<rt>じ</rt></ruby><ruby>!<rt></rt></ruby></p>';
+    expect(await read(Buffer.from(ruby), 'a.html')).toEqual(['東京(とうきょう)に行(い)く。漢(かん)字(じ)!']);
   });
 
   // Guards: a page that says its encoding is read in it.
