@@ -8,7 +8,8 @@ import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { errorOf } from '../core/causes.ts';
 import { ForbiddenAddressError, forbiddenHost, guardLookup } from './addresses.ts';
-import { limited, PATIENT, type BodyLimits, type Fetch, type LimitedFetch } from './limits.ts';
+import type { Outgoing } from './direct.ts';
+import { limited, PATIENT, send, type BodyLimits, type Fetch, type LimitedFetch } from './limits.ts';
 import { followingRedirects } from './redirects.ts';
 
 export { ForbiddenAddressError } from './addresses.ts';
@@ -94,13 +95,13 @@ export const createEgress = ({
     return reason && `${url.hostname} is ${reason}`;
   };
 
-  const send = async (url: URL, init: RequestInit, trusted: boolean): Promise<Response> => {
+  const reachOne = async (url: URL, init: Outgoing, trusted: boolean): Promise<Response> => {
     const reason = refusal(url, trusted);
     if (reason) throw new ForbiddenAddressError(reason);
     const { open, guarded } = await (agents ??= agentsOf(lookup));
     const dispatcher = trusted ? open : guarded;
     try {
-      return await fetch(url, { ...init, redirect: 'manual', dispatcher } as RequestInit);
+      return await send(url, init, dispatcher);
     } catch (error) {
       // `fetch` wraps a failure to connect, and keeps only the text of an error from another realm.
       const [, refused] = /ForbiddenAddressError: (.*)/.exec(String(errorOf(error).cause)) ?? [];
@@ -114,7 +115,7 @@ export const createEgress = ({
     let trusted = true;
     return followingRedirects((url, request) => {
       trusted &&= allowed.has(hostAndPort(url));
-      return send(url, request, trusted);
+      return reachOne(url, request, trusted);
     })(input, init);
   };
 

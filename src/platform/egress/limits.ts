@@ -5,12 +5,15 @@
  * All `fetch` that the product does goes through here (test/architecture/bodies.test.ts), SDKs included, which take
  * theirs from whoever makes them.
  */
+import type { Dispatcher } from 'undici';
 import type { Config } from '../core/config.ts';
 import { present } from '../core/present.ts';
 import { fieldsOf } from '../core/record.ts';
+import { DirectResponse, sendDirectly, type Outgoing } from './direct.ts';
+import { bodyOfText, gathered, type Gather } from './gathered.ts';
 import { followingRedirects } from './redirects.ts';
 
-export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+export type Fetch = (url: string | URL, init?: Outgoing) => Promise<Response>;
 /** @param limits replace those that the function was made with */
 export type LimitedFetch = (url: string | URL, init?: RequestInit, limits?: Partial<BodyLimits>) => Promise<Response>;
 
@@ -21,6 +24,8 @@ export interface BodyLimits {
   totalMs: number;
   /** Limits a stream of events: a parser holds a line until it ends, and makes an object of each event. */
   lines?: { maxCount: number; maxBytes: number };
+  /** A stream of events is read by this, to its end, before the answer is there. */
+  gather?: Gather;
   /** The message names these settings, which raise the limits; without one nothing does. */
   raisedBy: { size?: string | undefined; time?: string | undefined };
   /** It is called where the reader of the body does not pass on why the body ended. */
@@ -63,21 +68,27 @@ export const answerLimits = ({ RESPONSE_MAX_MB, RESPONSE_TIMEOUT }: AnswerSettin
  */
 export const PATIENT = { headersTimeout: 0, bodyTimeout: 0 } as const;
 
-let patientAgent: Promise<unknown> | undefined;
-/** It is made when something goes out for the first time: nothing else needs the package. */
-const patiently: Fetch = async (url, init) => {
-  patientAgent ??= import('undici').then(({ Agent }) => new Agent(PATIENT));
-  return fetch(url, { ...init, dispatcher: await patientAgent } as RequestInit);
+let patientAgent: Promise<Dispatcher> | undefined;
+/**
+ * It is made when something goes out for the first time: nothing else needs the package. It goes by HTTP_PROXY, HTTPS_PROXY
+ * and NO_PROXY; the guarded egress does not, as a proxy would look names up where nobody can check their addresses.
+ */
+const patiently = async (url: URL, init: Outgoing): Promise<Response> => {
+  patientAgent ??= import('undici').then(({ EnvHttpProxyAgent }) => new EnvHttpProxyAgent(PATIENT));
+  return send(url, init, await patientAgent);
 };
+
+/** Makes one request, and follows no redirect. */
+export const send = (url: URL, { isDirect, ...init }: Outgoing, dispatcher: Dispatcher): Promise<Response> =>
+  isDirect
+    ? sendDirectly(url, init, dispatcher)
+    : fetch(url, { ...init, redirect: 'manual', dispatcher } as RequestInit);
 
 /**
  * A `fetch` for addresses that the operator set, which may be private. Whatever a tenant names goes through the egress.
  */
 export const plainFetch = (settings: AnswerSettings): LimitedFetch =>
-  limited(
-    followingRedirects((url, init) => patiently(url, { ...init, redirect: 'manual' })),
-    answerLimits(settings),
-  );
+  limited(followingRedirects(patiently), answerLimits(settings));
 
 /** @returns `fetch` whose answers end within their limits, or fail with a BodyLimitError while they are read */
 export const limited =
@@ -103,9 +114,11 @@ export const limited =
       signal?.removeEventListener('abort', forward);
     };
     try {
-      const response = await fetch(url, { ...init, signal: stop.signal });
+      const isDirect = limits.gather !== undefined;
+      const response = await fetch(url, { ...init, signal: stop.signal, ...(isDirect && { isDirect }) });
       if (isPacked(response)) throw exceeded('encoding', limits);
-      if (response.body) return withBody(response, counted(response.body, { limits, stop, release }));
+      const body = await bodyOf(response, { limits, stop, release });
+      if (body) return withBody(response, body);
       release();
       return response;
     } catch (error) {
@@ -143,6 +156,19 @@ interface Reading {
   limits: BodyLimits;
   stop: AbortController;
   release: () => void;
+}
+
+const EVENTS = /^text\/event-stream\b/i;
+
+async function bodyOf(response: Response, reading: Reading): Promise<ReadableStream<Uint8Array> | undefined> {
+  const { body, ok, headers } = response;
+  if (!(response instanceof DirectResponse)) return body ? counted(body, reading) : undefined;
+  const { limits, release } = reading;
+  if (!limits.gather || !ok || !EVENTS.test(headers.get('content-type') ?? ''))
+    return counted(response.read(), reading);
+  const all = await gathered(response.source, limits.gather, createCounter(limits));
+  release();
+  return bodyOfText(all);
 }
 
 function counted(body: ReadableStream<Uint8Array>, { limits, stop, release }: Reading): ReadableStream<Uint8Array> {

@@ -3,13 +3,15 @@
  * of a request that is redirected to another origin, but leaves headers such as `x-api-key`.
  */
 
+import type { Outgoing } from './direct.ts';
+
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Only these headers follow a redirect to another origin, because any other may be somebody's credential. */
 const HARMLESS_HEADERS = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
 /** Builds the request of the next hop, by the rules of the fetch standard and the one on headers above. */
-const nextRequest = (init: RequestInit, status: number, from: URL, to: URL): RequestInit => {
+const nextRequest = (init: Outgoing, status: number, from: URL, to: URL): Outgoing => {
   const headers = new Headers(init.headers);
   const method = init.method?.toUpperCase() ?? 'GET';
   const becomesGet = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST';
@@ -25,8 +27,8 @@ const nextRequest = (init: RequestInit, status: number, from: URL, to: URL): Req
  * @param send makes the request of one hop, and must not follow redirects itself
  */
 export const followingRedirects =
-  (send: (url: URL, init: RequestInit) => Promise<Response>) =>
-  async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+  (send: (url: URL, init: Outgoing) => Promise<Response>) =>
+  async (input: string | URL, init: Outgoing = {}): Promise<Response> => {
     let url = new URL(input);
     let request = init;
     for (let hops = 0; ; hops += 1) {
