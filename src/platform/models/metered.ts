@@ -5,16 +5,19 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { Meters } from '../observability/meters.ts';
 import { inSpan } from '../observability/spans.ts';
-import { MODELS, SNAPSHOT } from './catalogue.ts';
-import { ModelFailure, type Models } from './types.ts';
+import { SNAPSHOT } from './known-models.ts';
+import { ModelFailure, PROVIDER_NAMES, type Models } from './types.ts';
 
 /** Gives the label of a model: the name where the deployment knows it, `other` for what tenants name besides. */
 export type ModelLabel = (model: string) => string;
 
 /** @param operators the model of the operator's own server */
-export const modelLabels = (operators: string | undefined): ModelLabel => {
-  const known = new Set(['offline', ...MODELS.map(({ id }) => id), ...(operators ? [operators] : [])]);
-  return (model) => [model, model.replace(SNAPSHOT, '')].find((name) => known.has(name)) ?? 'other';
+export const modelLabels = (operators: string | undefined, { catalogue }: Pick<Models, 'catalogue'>): ModelLabel => {
+  const isKnown = (id: string) => PROVIDER_NAMES.some((name) => catalogue().idsOf(name).includes(id));
+  return (model) => {
+    if (model === 'offline' || model === operators) return model;
+    return [model, model.replace(SNAPSHOT, '')].find(isKnown) ?? 'other';
+  };
 };
 
 export const meteredModels = (models: Models, meters: Pick<Meters, 'modelCalls'>, labelOf: ModelLabel): Models => ({

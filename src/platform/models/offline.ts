@@ -19,7 +19,7 @@ import { readStepPrompt } from './offline/step-prompt.ts';
 import { describeSubject, firstLineOf } from './offline/subject.ts';
 import { readTranscript, type Transcript } from './offline/transcript.ts';
 import { clip, inOneLine } from './offline/words.ts';
-import type { CallOptions, SdkModel } from './providers.ts';
+import type { CallOptions, SdkModel } from './sdk.ts';
 import { OFFLINE } from './resolve.ts';
 import type { CountTokens } from './token-counts.ts';
 
@@ -202,7 +202,7 @@ export function createOfflineModel(countTokens: CountTokens): SdkModel {
   }
 
   return {
-    specificationVersion: 'v3',
+    specificationVersion: 'v4',
     provider: OFFLINE.provider,
     modelId: OFFLINE.id,
     supportedUrls: {},

@@ -3,14 +3,16 @@
  * gateway may send anything: a negative count would give money back, and one that no column holds would lose the record
  * of a paid call.
  */
-import type { LanguageModelUsage } from 'ai';
 import { fieldsOf, isRecord } from '../core/record.ts';
-import type { TokenUsage } from './types.ts';
+import type { SdkUsage } from './sdk.ts';
+import type { ResolvedModel, TokenUsage } from './types.ts';
 
 /** No model takes or writes as many tokens in a call. The price of so many still fits into the columns for money. */
 const MAX_TOKENS = 1_000_000_000;
 /** No wait is longer, whatever a number says: it goes into a column and into a timer. */
 export const MAX_RETRY_AFTER_MS = 86_400_000;
+/** No call costs as much. */
+const MAX_USD = 10_000;
 /** The last second of the year 9999. */
 const MAX_UNIX_S = 253_402_300_799;
 
@@ -24,16 +26,36 @@ type Counts = { readonly [Count in keyof TokenUsage]?: number | undefined };
  * @returns the counts that can be believed; the caller counts the others. A count of 0 says nothing, because no prompt
  * and no reply is empty. Parts are told with the count that they are parts of, which holds them.
  */
-export function reportedUsage(usage: LanguageModelUsage): Partial<TokenUsage> {
-  const { cacheReadTokens, cacheWriteTokens } = usage.inputTokenDetails;
-  const { reasoningTokens } = usage.outputTokenDetails;
-  // DeepSeek has a name of its own for them.
-  const hit = cacheReadTokens || usage.raw?.prompt_cache_hit_tokens;
+export function reportedUsage(
+  { inputTokens: input, outputTokens: output, raw }: SdkUsage,
+  { provider }: Pick<ResolvedModel, 'provider'>,
+  headers?: Headers,
+): Partial<TokenUsage> {
+  // DeepSeek has a name of its own for what was read, and OpenRouter one for what was written.
+  const hit = input.cacheRead || raw?.prompt_cache_hit_tokens;
+  const written = input.cacheWrite ?? Number(fieldsOf(raw?.prompt_tokens_details).cache_write_tokens ?? 0);
+  const billedUsd = provider === 'openai-compatible' ? billedByGateway(raw, headers) : undefined;
   return {
-    ...told({ inputTokens: usage.inputTokens }, { cacheReadTokens: Number(hit ?? 0), cacheWriteTokens }),
-    ...told({ outputTokens: usage.outputTokens }, { reasoningTokens }),
+    ...(billedUsd !== undefined && { billedUsd }),
+    ...told({ inputTokens: input.total }, { cacheReadTokens: Number(hit ?? 0), cacheWriteTokens: written }),
+    ...told({ outputTokens: output.total }, { reasoningTokens: output.reasoning }),
   };
 }
+
+type Headers = Readonly<Record<string, string>>;
+
+/** OpenRouter and LiteLLM tell it in the usage of the last event; LiteLLM in a header where a reply comes whole. */
+function billedByGateway(raw: SdkUsage['raw'], headers: Headers = {}): number | undefined {
+  const { cost, is_byok: isOwnKey, cost_details: details } = fieldsOf(raw);
+  // With a key of one's own OpenRouter bills its fee alone, and the provider bills the rest.
+  const rest = isOwnKey === true ? fieldsOf(details).upstream_inference_cost : 0;
+  if (isAmount(cost) && isAmount(rest)) return cost + rest;
+  // LiteLLM sends the headers of a stream before it knows what that will cost, so that 0 says nothing there.
+  const header = Number(headers['x-litellm-response-cost'] ?? 0);
+  return isAmount(header) && header > 0 ? header : undefined;
+}
+
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < MAX_USD;
 
 const isBelievable = (count: number | undefined): count is number => count !== 0 && isCount(count, MAX_TOKENS);
 const believable = (counts: Counts) => Object.entries(counts).filter(([, count]) => isBelievable(count));
@@ -48,7 +70,7 @@ function told(whole: Counts, parts: Counts): Partial<TokenUsage> {
 }
 
 /** A line without such a name has no number that anything is counted by. */
-export const COUNTING = /_tokens"|"created(_at)?"/;
+export const COUNTING = /_tokens"|TokenCount"|"created(_at)?"/;
 
 /**
  * Makes each number of an event one that the SDK can add up: a count of tokens that is no count becomes 0, and so does a
@@ -61,15 +83,17 @@ export const checkNumbers = (event: unknown): boolean =>
     .map((holder) => [
       ...['created', 'created_at'].map((name) => check(holder, name, MAX_UNIX_S)),
       checkUsage(holder.usage),
+      checkUsage(holder.usageMetadata),
     ])
     .flat()
     .some((isChanged) => isChanged);
 
 /** Details of a usage are within it. */
 function checkUsage(usage: unknown): boolean {
+  if (Array.isArray(usage)) return usage.map(checkUsage).includes(true);
   if (!isRecord(usage)) return false;
   return Object.entries(usage)
-    .map(([name, value]) => (/_tokens$/.test(name) ? check(usage, name, MAX_TOKENS) : checkUsage(value)))
+    .map(([name, value]) => (/_tokens$|tokenCount$/i.test(name) ? check(usage, name, MAX_TOKENS) : checkUsage(value)))
     .some((isChanged) => isChanged);
 }
 

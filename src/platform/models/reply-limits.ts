@@ -5,6 +5,8 @@
 import type { Config } from '../core/config.ts';
 import type { BodyLimits, LimitedFetch } from '../egress/limits.ts';
 import { tooLong } from './failures.ts';
+import { withinHold } from './held-output.ts';
+import { joining, type Words } from './joined-events.ts';
 import type { ModelCall } from './types.ts';
 
 const MB = 1_024 * 1_024;
@@ -26,28 +28,30 @@ const CHARACTERS = 32;
 
 export interface ReplyLimits extends Pick<ModelCall, 'maxOutputTokens' | 'timeoutMs'> {
   maxReplyBytes: number;
+  /** It is told the words of a reply as they come, where the answer is a stream of events that are text. */
+  hear: (words: Words) => void;
 }
 
 export const replyLimits = (
   { maxOutputTokens, timeoutMs }: Pick<ModelCall, 'maxOutputTokens' | 'timeoutMs'>,
   { MODEL_MAX_REPLY_MB }: Pick<Config, 'MODEL_MAX_REPLY_MB'>,
-): ReplyLimits => ({ maxOutputTokens, timeoutMs, maxReplyBytes: MODEL_MAX_REPLY_MB * MB });
+): Omit<ReplyLimits, 'hear'> => ({ maxOutputTokens, timeoutMs, maxReplyBytes: MODEL_MAX_REPLY_MB * MB });
 
 /** Makes a `fetch` for a provider of the SDK: each answer, a refusal too, is limited by what was asked for. */
 export const replyFetch = (fetch: LimitedFetch, limits: ReplyLimits): typeof globalThis.fetch =>
-  ((url: string | URL, init?: RequestInit) =>
-    fetch(
-      url,
-      init,
-      limitsOf(limits, typeof init?.body === 'string' ? init.body.length : 0),
-    )) as typeof globalThis.fetch;
+  ((url: string | URL, init?: RequestInit) => {
+    if (typeof init?.body !== 'string') return fetch(url, init, limitsOf(limits, 0));
+    const body = withinHold(init.body, limits.maxOutputTokens);
+    return fetch(url, { ...init, body }, limitsOf(limits, body.length));
+  }) as typeof globalThis.fetch;
 
-function limitsOf({ maxOutputTokens, timeoutMs, maxReplyBytes }: ReplyLimits, requestBytes: number): BodyLimits {
+function limitsOf({ maxOutputTokens, timeoutMs, maxReplyBytes, hear }: ReplyLimits, requestBytes: number): BodyLimits {
   const wanted = ANYWAY.bytes + maxOutputTokens * WIRE_BYTES + requestBytes * REPEATED;
   const maxBytes = Math.min(wanted, maxReplyBytes);
   return {
     maxBytes,
     totalMs: timeoutMs,
+    gather: joining(hear),
     lines: {
       maxBytes: Math.min(maxBytes, ANYWAY.lineBytes + maxOutputTokens * LINE_BYTES + requestBytes * REPEATED),
       maxCount: ANYWAY.lines + maxOutputTokens * LINES,
@@ -59,14 +63,13 @@ function limitsOf({ maxOutputTokens, timeoutMs, maxReplyBytes }: ReplyLimits, re
   };
 }
 
-/** @returns a function that counts the words of a reply as they come, and throws ModelFailure model_reply_too_long */
+/** @returns a function that counts what is written of a reply as it comes, and throws ModelFailure model_reply_too_long */
 export function createReplyCounter({ maxOutputTokens, resolved }: Pick<ModelCall, 'maxOutputTokens' | 'resolved'>) {
   const most = ANYWAY.characters + maxOutputTokens * CHARACTERS;
   let characters = 0;
-  return (part: { type: string; text?: unknown; delta?: unknown }): void => {
-    const words = part.type === 'text-delta' ? part.text : part.type === 'tool-input-delta' ? part.delta : undefined;
-    if (typeof words !== 'string') return;
-    characters += words.length;
+  return ({ of, text }: Words): void => {
+    if (of === 'reasoning') return;
+    characters += text.length;
     if (characters > most)
       throw tooLong(resolved, `it has more than ${most} characters; MODEL_MAX_OUTPUT_TOKENS sets how much is taken`);
   };

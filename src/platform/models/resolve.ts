@@ -2,19 +2,21 @@
  * Which model a run uses, and by which rule. Pure: the same request and credentials give the same answer, so an operator
  * can tell from the rule in the run's `model_resolved` event why a model was chosen.
  *
- * In order: an enforced agent model; the request's override; `auto`, by the prompt; the agent's default. Without any
- * provider everything is the offline model.
+ * In order: an enforced agent model; the request's override; `auto`, by the prompt; the agent's default. A model that
+ * somebody named is used or refused; the one that a built-in agent came with may be replaced, and the rule says so. Without
+ * any provider everything is the offline model.
  */
 import { first } from '../core/present.ts';
+import { configuredProviders, describeModel, modelOfTier, PROVIDERS } from './catalogue.ts';
 import {
-  configuredProviders,
-  describeModel,
-  modelOfTier,
-  PROVIDERS,
+  ModelFailure,
+  type Catalogue,
   type KnownModel,
+  type ModelCredentials,
+  type ModelRequest,
   type ProviderTier,
-} from './catalogue.ts';
-import { ModelFailure, type ModelCredentials, type ModelRequest, type ResolvedModel } from './types.ts';
+  type ResolvedModel,
+} from './types.ts';
 
 export const OFFLINE = { id: 'offline', provider: 'offline', tier: 'offline', contextWindow: 128_000 } as const;
 
@@ -47,15 +49,21 @@ export const preferSample = (resolved: ResolvedModel, hasSample: boolean): Resol
     ? { ...resolved, provider: 'sample', rule: 'sample' }
     : resolved;
 
-/** @throws ModelFailure model_not_configured when an enforced or overriding model has no configured provider */
-export function resolveModel(request: ModelRequest, credentials: ModelCredentials): ResolvedModel {
+/** @throws ModelFailure model_not_configured when a model that somebody named has no configured provider */
+export function resolveModel(
+  request: ModelRequest,
+  credentials: ModelCredentials,
+  catalogue: Catalogue,
+): ResolvedModel {
   const providers = configuredProviders(credentials);
   const enforce = request.enforce === true;
   const override = enforce ? undefined : request.override || undefined;
 
-  const choose = ({ id, ...model }: KnownModel | typeof OFFLINE, rule: string): ResolvedModel => ({
+  const choose = ({ id, provider, tier, contextWindow }: KnownModel | typeof OFFLINE, rule: string): ResolvedModel => ({
     model: id,
-    ...model,
+    provider,
+    tier,
+    contextWindow,
     rule,
     enforce,
     reasoning: request.reasoning === true,
@@ -63,12 +71,11 @@ export function resolveModel(request: ModelRequest, credentials: ModelCredential
   const isConfigured = ({ provider }: KnownModel) => providers.includes(provider);
   const auto = () => {
     const { tier, rule } = tierOfPrompt(request);
-    return choose(modelOfTier(tier, first(providers), credentials), rule);
+    return choose(modelOfTier(tier, first(providers), credentials, catalogue), rule);
   };
-  /** A model that was asked for by name is used or refused, never replaced. */
   const insist = (id: string, rule: string) => {
     if (id === OFFLINE.id) return choose(OFFLINE, rule);
-    const model = describeModel(id, credentials);
+    const model = describeModel(id, credentials, catalogue);
     if (!isConfigured(model)) throw notConfigured(model);
     return choose(model, rule);
   };
@@ -84,20 +91,26 @@ export function resolveModel(request: ModelRequest, credentials: ModelCredential
   if (isAuto) return auto();
 
   if (agentModel === OFFLINE.id) return choose(OFFLINE, 'agent_default');
-  const model = describeModel(agentModel, credentials);
+  const model = describeModel(agentModel, credentials, catalogue);
   if (isConfigured(model)) return choose(model, 'agent_default');
-  return choose(modelOfTier(model.tier, first(providers), credentials), 'agent_default_fallback');
+  if (!request.isBuiltin) throw notConfigured(model);
+  return choose(modelOfTier(model.tier, first(providers), credentials, catalogue), 'agent_default_fallback');
 }
 
 /** @returns why a run of this agent does not use the model that the agent names, and what it does instead */
-export function unusedModel(request: Omit<ModelRequest, 'prompt'>, credentials: ModelCredentials): string | undefined {
+export function unusedModel(
+  request: Omit<ModelRequest, 'prompt'>,
+  credentials: ModelCredentials,
+  catalogue: Catalogue,
+): string | undefined {
   const named = (!request.enforce && request.override) || request.defaultModel || request.model;
   if (named === 'auto' || request.selectionMode === 'auto') return undefined;
   try {
-    const { model, rule } = resolveModel({ ...request, prompt: '' }, credentials);
+    const { model, rule } = resolveModel({ ...request, prompt: '' }, credentials, catalogue);
     if (model === named) return undefined;
     if (rule.startsWith('auto_')) return `Runs do not use ${named}: the model is chosen for each, as model is auto.`;
-    return `${notConfigured(describeModel(named, credentials)).message} Until then runs use ${model}.`;
+    if (rule !== 'offline') return undefined;
+    return `${notConfigured(describeModel(named, credentials, catalogue)).message} Until then runs use ${model}.`;
   } catch (error) {
     if (error instanceof ModelFailure) return `${error.message} Until then runs fail.`;
     throw error;

@@ -13,18 +13,22 @@ export interface Said {
   names: string;
   /** The status that the error itself names. */
   status: number | undefined;
+  /** What it asks to wait, as Google says it. */
+  retryAfterMs: number | undefined;
 }
 
 /** Nothing that is deeper is meant for anybody. */
 const DEEPEST = 6;
 const WORDS = ['error', 'errors', 'message', 'detail', 'msg', 'error_description', 'title'];
-const NAMES = ['type', 'code', 'status', 'error_type'];
+const NAMES = ['type', 'code', 'status', 'error_type', 'reason'];
+const SECONDS = /^(\d+(?:\.\d+)?)s$/;
 
 /** @param body a text as it came, or a value */
 export function saidIn(body: unknown): Said {
   const value = typeof body === 'string' ? parsed(body) : body;
   const names: string[] = [];
   let status: number | undefined;
+  let retryAfterMs: number | undefined;
   const collect = (each: unknown, depth: number): void => {
     if (depth > DEEPEST) return;
     if (Array.isArray(each)) return each.forEach((one) => collect(one, depth + 1));
@@ -35,12 +39,15 @@ export function saidIn(body: unknown): Said {
       if (Number.isInteger(number) && number >= 400 && number <= 599) status ??= number;
       else if (typeof said === 'string') names.push(said);
     }
+    const seconds = typeof each.retryDelay === 'string' ? SECONDS.exec(each.retryDelay)?.[1] : undefined;
+    if (seconds !== undefined) retryAfterMs ??= Number(seconds) * 1_000;
+    collect(each.details, depth + 1);
     collect(each.error, depth + 1);
     collect(each.errors, depth + 1);
     if (isRecord(each.message)) collect(each.message, depth + 1);
   };
   collect(value, 0);
-  return { words: wordsIn(value, 0), names: names.join(' '), status };
+  return { words: wordsIn(value, 0), names: names.join(' '), status, retryAfterMs };
 }
 
 function wordsIn(value: unknown, depth: number): string {

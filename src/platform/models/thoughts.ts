@@ -1,6 +1,7 @@
 /** Keeps what a model thought, and what its provider wants back with it, as they come in the stream of a reply. */
-import type { TextStreamPart, ToolSet } from 'ai';
 import { storableText } from '../core/storable.ts';
+import { extrasIn } from './message-extras.ts';
+import type { StreamPart } from './sdk.ts';
 import type { ModelReply, Opaque, Reasoning } from './types.ts';
 
 type Told = Opaque | undefined;
@@ -16,19 +17,35 @@ export function opaqueIn({ providerMetadata: told }: { providerMetadata?: Told |
 }
 
 export function createThoughts() {
-  const thoughts = new Map<string, Reasoning>();
+  const thoughts: Reasoning[] = [];
+  /** By the id that the stream has for it, which may be used again for another one later. */
+  const open = new Map<string, Reasoning>();
+  const begin = (id: string): Reasoning => {
+    const thought: Reasoning = { text: '' };
+    thoughts.push(thought);
+    open.set(id, thought);
+    return thought;
+  };
+  let extras = extrasIn(undefined);
   return {
-    hear(part: TextStreamPart<ToolSet>): void {
+    hear(part: StreamPart): void {
+      if (part.type === 'finish') extras = extrasIn(part.providerMetadata);
       if (part.type !== 'reasoning-start' && part.type !== 'reasoning-delta' && part.type !== 'reasoning-end') return;
-      const before = thoughts.get(part.id) ?? { text: '' };
-      const text = before.text + (part.type === 'reasoning-delta' ? part.text : '');
-      const { opaque = before.opaque } = opaqueIn(part);
-      thoughts.set(part.id, { text, ...(opaque && { opaque }) });
+      const thought = (part.type !== 'reasoning-start' && open.get(part.id)) || begin(part.id);
+      if (part.type === 'reasoning-delta') thought.text += part.delta;
+      Object.assign(thought, opaqueIn(part));
     },
 
-    told(): Pick<ModelReply, 'reasoning'> {
-      const told = [...thoughts.values()].filter(({ text, opaque }) => text !== '' || opaque);
-      return told.length > 0 ? { reasoning: told.map((each) => ({ ...each, text: storableText(each.text) })) } : {};
+    /** @returns the reply with what was thought before it, and what its provider wants back */
+    within(reply: ModelReply): ModelReply {
+      const told = thoughts.filter(({ text, opaque }) => text !== '' || opaque);
+      if (extras.ofMessage) told.push({ text: told.pop()?.text ?? '', opaque: extras.ofMessage });
+      const toolCalls = reply.toolCalls.map((call) => {
+        const opaque = extras.ofCall(call.callId);
+        return opaque ? { ...call, opaque: { ...call.opaque, ...opaque } } : call;
+      });
+      const reasoning = told.map((each) => ({ ...each, text: storableText(each.text) }));
+      return { ...reply, toolCalls, ...(reasoning.length > 0 && { reasoning }) };
     },
   };
 }

@@ -20,26 +20,44 @@ const MOST = 200_000;
 
 /** Counts tokens. The encoding (50 ms, 23 MB) is loaded when it is first asked for. */
 export function countTokens(text: string): number {
-  if (text.length > MOST) return Math.ceil((countTokens(text.slice(0, MOST)) * text.length) / MOST);
-  const encoding = encodingOfAll();
-  if (text.length <= PIECE) return encoding.countTokens(text, AS_TEXT);
-  let total = 0;
-  for (let at = 0; at < text.length; at += PIECE) total += countPiece(encoding, text.slice(at, at + PIECE));
-  return total;
+  if (text.length <= PIECE) return encodingOfAll().countTokens(text, AS_TEXT);
+  return totalOf(text, countPieces(piecesOf(text)));
+}
+
+/** @returns the pieces that are counted of a long text */
+export function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < Math.min(text.length, MOST); at += PIECE) pieces.push(text.slice(at, at + PIECE));
+  return pieces;
+}
+
+/** @param counts those of its pieces */
+export function totalOf(text: string, counts: readonly number[]): number {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return text.length > MOST ? Math.ceil((total * text.length) / MOST) : total;
 }
 
 /**
- * Counts are kept, because system prompts and tool declarations are the same call after call, and counting them was
- * most of an offline call.
+ * Counts are kept, because each request of a run begins with the one before, and system prompts and tool declarations are
+ * the same call after call.
  */
 const counted = new Map<string, number>();
-const MAX_COUNTED = 1_000;
+const MAX_COUNTED = 4_000;
 
-function countPiece({ countTokens: count }: typeof Encoding, piece: string): number {
-  const known = counted.get(piece);
-  if (known !== undefined) return known;
-  const tokens = count(piece, AS_TEXT);
-  if (counted.size >= MAX_COUNTED) counted.clear();
-  counted.set(piece, tokens);
-  return tokens;
+export const isCounted = (piece: string): boolean => counted.has(piece);
+
+export function countPieces(pieces: readonly string[]): number[] {
+  const counts = pieces.map((piece) => counted.get(piece) ?? encodingOfAll().countTokens(piece, AS_TEXT));
+  keepCounts(pieces, counts);
+  return counts;
+}
+
+export function keepCounts(pieces: readonly string[], counts: readonly number[]): void {
+  if (counted.size + pieces.length > MAX_COUNTED) counted.clear();
+  for (const [at, piece] of pieces.entries()) {
+    const count = counts[at];
+    // A copy: a part of a text keeps all of the text in memory.
+    if (count !== undefined && !counted.has(piece))
+      counted.set(Buffer.from(piece, 'utf16le').toString('utf16le'), count);
+  }
 }

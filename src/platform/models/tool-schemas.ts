@@ -5,43 +5,112 @@
  * own schema.
  */
 import { fieldsOf, isRecord } from '../core/record.ts';
+import { wireArgument } from './wire-name.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A reference within itself is told so far, and then as anything. */
 const DEEPEST = 8;
+/** References can make a schema as large as they like; what is beyond is told as anything. */
+const MAX_NODES = 20_000;
 const CHOICES = ['anyOf', 'oneOf', 'allOf'] as const;
+/** Of all choices of the root the model is told the arguments, but not which of them belong together. */
+const LOST_AT_ROOT = ['anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum'] as const;
+/** These say nothing of what a value may be. */
+const ANNOTATIONS = new Set([
+  'description',
+  'title',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  '$comment',
+]);
 /** Fields whose value is no schema, whatever it looks like. */
-const VALUES = new Set(['const', 'default', 'enum', 'examples', 'required', 'type']);
+const VALUES = new Set(['const', 'default', 'enum', 'examples', 'type']);
 
 /** @returns a schema of an object, without references, with `properties`, and no choice at its root */
-export function toolSchema(schema: Schema): Schema {
-  const root = atRoot(plain(schema, schema, []));
-  return { ...root, type: 'object', properties: isRecord(root.properties) ? root.properties : {} };
+export const toolSchema = (schema: Schema): Schema => toWireSchema(schema).schema;
+
+interface WireSchema {
+  schema: Schema;
+  /** The names of arguments that providers refuse, and those told instead. */
+  wireNames: ReadonlyMap<string, string>;
+  /** The parts that the model is not told, because no form of them is taken by every provider. */
+  lost: ReadonlySet<string>;
+}
+
+/** Does what `toolSchema` does. */
+export function toWireSchema(schema: Schema): WireSchema {
+  const walk: Walk = { root: schema, wireNames: new Map(), lost: new Set(), nodes: 0 };
+  const root = atRoot(plain(schema, walk, []), walk.lost);
+  const properties = isRecord(root.properties) ? root.properties : {};
+  return { schema: { ...root, type: 'object', properties }, wireNames: walk.wireNames, lost: walk.lost };
+}
+
+/** @returns what a model is not told of the arguments; undefined if it is told all of it */
+export function untoldParts(schema: Schema): string | undefined {
+  const { lost } = toWireSchema(schema);
+  return lost.size === 0 ? undefined : `models are not told of ${[...lost].join(', ')}`;
+}
+
+interface Walk {
+  readonly root: Schema;
+  readonly wireNames: Map<string, string>;
+  readonly lost: Set<string>;
+  nodes: number;
 }
 
 /** @param seen the references on the way here */
-function plain(value: unknown, root: Schema, seen: readonly string[]): Schema {
-  if (!isRecord(value)) return {};
+function plain(value: unknown, walk: Walk, seen: readonly string[]): Schema {
+  walk.nodes += 1;
+  if (walk.nodes > MAX_NODES) walk.lost.add('what is beyond the size of a schema');
+  if (!isRecord(value) || walk.nodes > MAX_NODES) return {};
   const { $ref, $defs: _, definitions: __, $schema: ___, $id: ____, ...own } = value;
   if (typeof $ref === 'string') {
     const isOver = seen.length >= DEEPEST || seen.filter((each) => each === $ref).length > 1;
-    const target = isOver ? undefined : targetOf($ref, root);
+    const target = isOver ? undefined : targetOf($ref, walk.root);
+    if (target === undefined) walk.lost.add(`what "${$ref}" refers to`);
+    for (const name of Object.keys(own)) if (!ANNOTATIONS.has(name)) walk.lost.add(`"${name}" beside a reference`);
     const { description } = own;
-    return { ...plain(target, root, [...seen, $ref]), ...(typeof description === 'string' && { description }) };
+    return { ...plain(target, walk, [...seen, $ref]), ...(typeof description === 'string' && { description }) };
   }
   const nested = (field: unknown): unknown => {
     if (Array.isArray(field)) return field.map(nested);
-    return isRecord(field) ? plain(field, root, seen) : field;
+    return isRecord(field) ? plain(field, walk, seen) : field;
   };
-  const named = (fields: unknown): unknown =>
-    isRecord(fields) ? Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, nested(each)])) : fields;
+  const argument = (name: string): string => {
+    const wire = wireArgument(name);
+    if (wire !== name) walk.wireNames.set(name, wire);
+    return wire;
+  };
+  const arguments_ = (names: unknown): unknown =>
+    Array.isArray(names) ? names.map((name: unknown) => (typeof name === 'string' ? argument(name) : name)) : names;
+  const named = (fields: unknown, inner: (field: unknown, name: string) => unknown): unknown =>
+    isRecord(fields)
+      ? Object.fromEntries(Object.entries(fields).map(([name, each]) => [argument(name), inner(each, name)]))
+      : fields;
+  const entitled = (field: unknown, name: string): unknown => {
+    const schema = nested(field);
+    return argument(name) !== name && isRecord(schema) ? { title: name, ...schema } : schema;
+  };
   const fields = Object.entries(own).map(([name, field]): [string, unknown] => {
+    if (name === 'required') return [name, arguments_(field)];
+    if (name === 'dependentRequired') return [name, named(field, arguments_)];
     if (VALUES.has(name)) return [name, field];
-    if (name === 'properties' || name === 'patternProperties') return [name, named(field)];
+    if (name === 'properties') return [name, named(field, entitled)];
+    if (name === 'dependentSchemas') return [name, named(field, nested)];
+    if (name === 'patternProperties' && isRecord(field))
+      return [name, Object.fromEntries(Object.entries(field).map(([pattern, each]) => [pattern, nested(each)]))];
     return [name, nested(field)];
   });
-  return withNull(withOneItem(withLimits(Object.fromEntries(fields))));
+  const all = Object.fromEntries(fields);
+  for (const name of ['items', 'prefixItems']) {
+    const list: unknown = all[name];
+    if (Array.isArray(list) && list.length > 1) walk.lost.add(`the order in "${name}"`);
+  }
+  return withNull(withOneItem(withLimits(all)));
 }
 
 /** @returns what a reference within the schema leads to */
@@ -89,12 +158,19 @@ function withNull({ nullable, ...schema }: Schema): Schema {
 }
 
 /** Puts the choices of the root into one object: all of their properties, of which those are required that all require. */
-function atRoot(schema: Schema): Schema {
+function atRoot(schema: Schema, lost: Set<string>): Schema {
+  for (const name of LOST_AT_ROOT) if (name in schema) lost.add(`"${name}" at the root`);
   const { anyOf, oneOf, allOf, not: _, if: __, then: ___, else: ____, enum: _____, ...own } = schema;
   const choices = { anyOf, oneOf, allOf };
   return CHOICES.reduce<Schema>((merged, name) => {
     const parts = choices[name];
-    return Array.isArray(parts) ? merge(merged, parts.filter(isRecord).map(atRoot), name === 'allOf') : merged;
+    return Array.isArray(parts)
+      ? merge(
+          merged,
+          parts.filter(isRecord).map((part) => atRoot(part, lost)),
+          name === 'allOf',
+        )
+      : merged;
   }, own);
 }
 

@@ -1,10 +1,21 @@
 /** What the rest of the product knows of language models. Nothing outside this folder imports the AI SDK's providers. */
 import type { ModelMessage } from 'ai';
+import type { Effort } from '../core/effort.ts';
 import type { TokenPrice } from '../core/server-price.ts';
+import type { OutputLimit, OutputLimitName } from './output-limit.ts';
 import type { RunFailure } from '../core/problem.ts';
 
 /** The order is the order of preference. The last one has every model that is nobody else's. */
-export const PROVIDER_NAMES = ['anthropic', 'openai', 'openai-compatible'] as const;
+export const PROVIDER_NAMES = [
+  'anthropic',
+  'openai',
+  'google',
+  'google-vertex',
+  'amazon-bedrock',
+  'azure-openai',
+  'mistral',
+  'openai-compatible',
+] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 export interface ModelServer {
@@ -21,10 +32,39 @@ export interface ModelServer {
   isRouter?: true;
 }
 
-/** Each provider is called with its API key, or with a server. */
+/** A key, and what else may be said with it. */
+export interface KeyedService {
+  apiKey: string;
+  /** Unless it is the provider's own. */
+  baseUrl?: string;
+  /** Used where no model is named. */
+  model?: string;
+  /** The operator set this address, which therefore may be private. */
+  isOperators?: true;
+}
+
+export interface AzureService extends KeyedService {
+  /** It ends with `/openai`, as Azure shows it. */
+  baseUrl: string;
+  /** With one, each deployment is called at an address of its own, in the chat protocol. */
+  apiVersion?: string;
+}
+
+export interface BedrockService extends Partial<KeyedService> {
+  region: string;
+  /** In place of a key. */
+  accessKey?: { id: string; secret: string; session?: string };
+}
+
+/** Each provider is called with its API key, with a key and more, or with a server. */
 interface ProviderCredentials extends Record<ProviderName, unknown> {
   anthropic: string;
   openai: string;
+  google: KeyedService;
+  'google-vertex': KeyedService;
+  'amazon-bedrock': BedrockService;
+  'azure-openai': AzureService;
+  mistral: KeyedService;
   'openai-compatible': ModelServer;
 }
 
@@ -39,7 +79,37 @@ export interface ModelCredentials extends Partial<ProviderCredentials> {
 
 export type CredentialOf<Name extends ProviderName> = NonNullable<ModelCredentials[Name]>;
 
-export type ModelTier = 'fast' | 'standard' | 'deep' | 'offline';
+export type ProviderTier = 'fast' | 'standard' | 'deep';
+type ModelTier = ProviderTier | 'offline';
+
+export interface KnownModel {
+  id: string;
+  provider: ProviderName;
+  tier: ProviderTier;
+  /** Counted in tokens. */
+  contextWindow: number;
+  /** The most tokens that one reply may have. */
+  maxOutput: number;
+  /** Nothing is known of it but what its window holds. */
+  isOutputUnknown?: true;
+  sees: boolean;
+  /** How hard it can be told to think; undefined where that is not known, and none where it cannot be told. */
+  efforts?: readonly Effort[] | undefined;
+}
+
+/** What is known of models: one object for each reading of the files. */
+export interface Catalogue {
+  /** The ids of the models of a provider that have a name here, those of the file first. */
+  idsOf(provider: ProviderName): readonly string[];
+  /** @param unknownWindow what a model of which nothing is known is taken to hold */
+  describe(id: string, provider: ProviderName, unknownWindow: number): KnownModel;
+  /** @returns whose model this is by the file */
+  providerOf(id: string): ProviderName | undefined;
+  /** @param given the one model that came with the credential */
+  preferred(tier: ProviderTier, provider: ProviderName, given?: string): string | undefined;
+  /** @returns what the operator says that it costs */
+  priceOf(id: string, provider: string): TokenPrice | undefined;
+}
 
 /** An agent and a request say this about the model to use. */
 export interface ModelRequest {
@@ -54,6 +124,8 @@ export interface ModelRequest {
   /** The request's `override.model_override`: the id of a model, or `auto`. */
   override?: string | null;
   prompt: string;
+  /** Nobody here chose the model: a built-in agent came with it. Where its provider is not configured, another will do. */
+  isBuiltin?: boolean;
 }
 
 export interface ResolvedModel {
@@ -100,7 +172,7 @@ export interface ModelCall {
   /** Messages of the AI SDK, without a system message. */
   messages: ModelMessage[];
   /** Shown with the results of tools, by the id of the call. Only for a model that sees. */
-  pictures?: ReadonlyMap<string, ShownPicture>;
+  pictures?: ReadonlyMap<string, readonly ShownPicture[]>;
   system: string;
   tools: readonly ToolDeclaration[];
   /**
@@ -108,6 +180,12 @@ export interface ModelCall {
    */
   outputSchema?: Record<string, unknown>;
   maxOutputTokens: number;
+  /** Which limit that is. Absent: the setting. */
+  limitedBy?: OutputLimitName;
+  /** Absent: as the model does by itself. */
+  effort?: Effort;
+  /** Calls with the same one begin alike, so that a provider sends them to where it has that in its cache. */
+  cacheKey?: string;
   timeoutMs: number;
   /** A provider that asks to wait for longer is not asked again. */
   maxRetryAfterMs?: number;
@@ -136,6 +214,8 @@ export interface TokenUsage {
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
   reasoningTokens?: number;
+  /** What a gateway says that it bills for the call, in US dollars. It goes before any price. */
+  billedUsd?: number;
 }
 
 /**
@@ -199,6 +279,29 @@ export interface EmbedOptions {
   signal?: AbortSignal | undefined;
   /** The text belongs to this workspace; workspaces take turns where one thread embeds for all. */
   workspace?: string;
+  /** The texts are questions, which some models embed in another way than what answers them. */
+  isQuestion?: boolean;
+}
+
+/** The model that makes vectors. Vectors of another one cannot be compared with those of this one. */
+export interface EmbedderFacts {
+  /** Provider and model; only vectors with the same value can be compared. */
+  model: string;
+  dimensions: number;
+  /** The languages whose meaning it knows; null if only its provider can say. */
+  languages: readonly string[] | null;
+  /** The scripts that it has tokens for; null if it has some for any. */
+  scripts: readonly string[] | null;
+  /** Cosine from which a memory counts as near to a question; each model has a scale of its own. */
+  near: number;
+  /** Returns whether the model has tokens for the script of a text. The vector of any other text is noise. */
+  reads(text: string): boolean;
+}
+
+/** A vector, and the model that made it: it says nothing beside those of another one. */
+export interface Embedded {
+  model: string;
+  vector: readonly number[];
 }
 
 /** Says whose price counts for a call of an OpenAI-compatible server. */
@@ -212,17 +315,32 @@ export interface PriceTerms {
 export interface Models {
   /** @throws ModelFailure model_not_configured when an enforced or overriding model has no configured provider */
   resolve(request: ModelRequest, credentials: ModelCredentials): ResolvedModel;
+  /** @returns how many tokens a call asks for, whatever its budgets can pay */
+  outputLimit(
+    resolved: Pick<ResolvedModel, 'model' | 'provider' | 'contextWindow'>,
+    asked: { ofAgent: number | null; inputTokens: number },
+  ): OutputLimit;
+  /** @returns how hard the model can be told to think; undefined where that is not known */
+  efforts(resolved: Pick<ResolvedModel, 'model' | 'provider'>): readonly Effort[] | undefined;
   /** @throws ModelFailure; rethrows the abort when `signal` fires */
   call(call: ModelCall): Promise<ModelReply>;
+  /**
+   * @returns whether this provider has answered none of the latest calls of this process. From time to time a caller is
+   * told that it has, so that somebody tries.
+   */
+  isOut(resolved: Pick<ResolvedModel, 'provider'>, credentials: ModelCredentials): boolean;
+  /** @returns those of the deployment that have answered none of the latest calls of this process */
+  providersOut(): ProviderName[];
   /** @returns US dollars as a decimal string; null where no price is known */
   price(resolved: Pick<ResolvedModel, 'model' | 'provider'>, usage: TokenUsage, terms?: PriceTerms): string | null;
-  /** Reads the operator's price file anew. @throws Error that names the file and the entry; the old prices stay */
-  reloadPrices(): void;
+  /** What is known of models now. */
+  catalogue(): Catalogue;
+  /** Reads the operator's files of models and prices anew. @throws ConfigError that names file and entry; the old ones stay */
+  reload(): void;
   countTokens(text: string): Promise<number>;
   /** Puts the workspace's own credentials over those of the deployment. */
   credentials(own?: ModelCredentials): ModelCredentials;
-  /** Vectors of another model cannot be compared with those of this one. */
-  embedding: { model: string; dimensions: number };
+  embedding: EmbedderFacts;
   /**
    * @returns one vector of unit length for each text; the packaged model is loaded at first use
    * @throws ModelFailure of a provider

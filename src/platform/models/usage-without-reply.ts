@@ -1,7 +1,7 @@
 /** Tells what a provider bills for a call that comes to no reply, and counts it where the provider does not say. */
-import type { TextStreamPart, ToolSet } from 'ai';
 import { pictureTokens } from './pictures.ts';
 import { reportedUsage } from './provider-numbers.ts';
+import type { StreamPart } from './sdk.ts';
 import { countTokensOf } from './token-counts.ts';
 import { isWithoutProvider, type ModelCall, type TokenUsage } from './types.ts';
 
@@ -16,7 +16,8 @@ export const countInput = async ({
 
 /** Listens to the stream of a call. */
 export interface UsageListener {
-  hear(part: TextStreamPart<ToolSet>): void;
+  hear(words: string): void;
+  part(part: StreamPart): void;
   /**
    * @param hungUp the service ended the call, so that the provider may have been at work without a word
    * @returns undefined where nothing is billed: there was no connection, an error was the answer, or nobody bills
@@ -31,12 +32,13 @@ export function listenForUsage(
   let hasBegun = false;
   let reported: Partial<TokenUsage> = {};
   return {
-    hear(part) {
-      if (part.type === 'text-delta' || part.type === 'reasoning-delta') pieces.push(part.text);
-      else if (part.type === 'tool-input-delta') pieces.push(part.delta);
-      else if (part.type === 'finish-step') {
-        reported = reportedUsage(part.usage);
-      } else if (!/^(text|reasoning|tool-input)-start$/.test(part.type)) return;
+    hear(words) {
+      pieces.push(words);
+      hasBegun = true;
+    },
+    part(part) {
+      if (part.type === 'finish') reported = reportedUsage(part.usage, call.resolved);
+      else if (!/^(text|reasoning|tool-input)-start$/.test(part.type)) return;
       hasBegun = true;
     },
     async billed(hungUp) {

@@ -4,6 +4,7 @@
  */
 import { fieldsOf, isRecord } from '../core/record.ts';
 import { parseJson } from '../core/json.ts';
+import { mended } from './mended-lines.ts';
 
 /** Makes a `fetch` whose answers are streams where they are replies. What `fetch` limits stays limited. */
 export const streaming = (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
@@ -11,7 +12,10 @@ export const streaming = (fetch: typeof globalThis.fetch): typeof globalThis.fet
     const answer = await fetch(url, init);
     const isJson = /^application\/json\b/i.test(answer.headers.get('content-type') ?? '');
     if (!answer.ok || !isJson || !isStreamWanted(init)) return answer;
-    const headers = { 'content-type': 'text/event-stream' };
+    const headers = new Headers(answer.headers);
+    headers.set('content-type', 'text/event-stream');
+    // They tell of the body as it came.
+    for (const name of ['content-length', 'content-encoding']) headers.delete(name);
     return new Response(eventsOf(await answer.text()), { status: answer.status, headers });
   }) as typeof globalThis.fetch;
 
@@ -20,7 +24,7 @@ const isStreamWanted = (init: RequestInit | undefined): boolean =>
 
 function eventsOf(text: string): string {
   const reply = asChunk(text);
-  return `data: ${reply}\n\ndata: [DONE]\n\n`;
+  return `${mended(`data: ${reply}`)}\n\ndata: [DONE]\n\n`;
 }
 
 /** @returns one line; what is no reply (an error with status 200) is passed on as it is, for the SDK to say so */

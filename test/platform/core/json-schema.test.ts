@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { checkValue, schemaProblem } from '../../../src/platform/core/json-schema.ts';
 import { present } from '../../../src/platform/core/present.ts';
+import { cpuMsOf } from '../../support/observability/effort.ts';
 
 // Guards: outputs may be of any type; only what takes arguments or params must be an object.
 test('a schema need not be of an object', () => {
@@ -69,16 +70,17 @@ test.each<[string, unknown[], boolean]>([
 });
 
 // Guards: a megabyte that a stranger checks against his own schema delays nobody else, and does not fill the memory.
-test('checks large values in bounded time', () => {
-  const start = performance.now();
-  const objects = Array.from({ length: 80_000 }, (_, id) => ({ id }));
-  expect(checkValue({ type: 'array', uniqueItems: true }, objects, 'output')).toBeUndefined();
+test('checks large values in bounded time', async () => {
+  const took = await cpuMsOf(() => {
+    const objects = Array.from({ length: 80_000 }, (_, id) => ({ id }));
+    expect(checkValue({ type: 'array', uniqueItems: true }, objects, 'output')).toBeUndefined();
 
-  const strict = { type: 'array', items: { allOf: Array.from({ length: 90 }, () => ({ type: 'string' })) } };
-  const numbers = Array.from({ length: 100_000 }, (_, at) => at);
-  expect(checkValue(strict, numbers, 'output')).toBe('0 must be string');
+    const strict = { type: 'array', items: { allOf: Array.from({ length: 90 }, () => ({ type: 'string' })) } };
+    const numbers = Array.from({ length: 100_000 }, (_, at) => at);
+    expect(checkValue(strict, numbers, 'output')).toBe('0 must be string');
 
-  const demanding = { type: 'array', items: { anyOf: Array.from({ length: 2_000 }, (_, at) => ({ const: at })) } };
-  expect(checkValue(demanding, numbers, 'output')).toBe('output is too large to be checked against its schema');
-  expect(performance.now() - start).toBeLessThan(5_000);
+    const demanding = { type: 'array', items: { anyOf: Array.from({ length: 2_000 }, (_, at) => ({ const: at })) } };
+    expect(checkValue(demanding, numbers, 'output')).toBe('output is too large to be checked against its schema');
+  });
+  expect(took).toBeLessThan(5_000);
 });

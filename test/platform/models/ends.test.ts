@@ -1,7 +1,7 @@
 /** Replies that come to no good end, and calls of tools whose arguments are a little off, as servers have been seen to send them. */
 import { expect, test } from '@jest/globals';
 import type { ModelFailure } from '../../../src/platform/models/types.ts';
-import { wireName } from '../../../src/platform/models/tool-names.ts';
+import { wireName } from '../../../src/platform/models/wire-name.ts';
 import { sse } from '../../support/fakes/openai-server.ts';
 import { call, failureOf, searchTool, server, useProvider } from './calls.ts';
 
@@ -67,6 +67,8 @@ test.each<[string, unknown, boolean]>([
   ['a number', '4', false],
   ['cut off', '{"query":"sa', false],
   ['words', 'salt and pepper', false],
+  ['that name a prototype', '{"query":"salt","__proto__":{"a":1}}', false],
+  ['that name one within', '{"query":[{"constructor":{"prototype":{"a":1}}}]}', false],
 ])('arguments %s', async (_, given, isTaken) => {
   server.script(sse(calling(given), piece({}, 'tool_calls'), END));
   const { toolCalls } = await call({ tools: [searchTool] });

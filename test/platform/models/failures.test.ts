@@ -55,6 +55,15 @@ test.each(PROVIDER_NAMES)('quotes no credential of %s', (name) => {
   const canaries = {
     anthropic: 'canary-anthropic',
     openai: 'canary-openai',
+    google: { apiKey: 'canary-google' },
+    'google-vertex': { apiKey: 'canary-vertex' },
+    'amazon-bedrock': {
+      region: 'eu-central-1',
+      apiKey: 'canary-bedrock',
+      accessKey: { id: 'canary-id', secret: 'canary-secret', session: 'canary-session' },
+    },
+    'azure-openai': { apiKey: 'canary-azure', baseUrl: 'http://localhost/openai', model: 'm' },
+    mistral: { apiKey: 'canary-mistral' },
     'openai-compatible': { baseUrl: 'http://localhost/canary-in-the-path/v1', apiKey: 'canary-server', model: 'm' },
   };
   const credentials = { [name]: canaries[name] };

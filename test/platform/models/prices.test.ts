@@ -2,10 +2,12 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { MODELS } from '../../../src/platform/models/catalogue.ts';
+import { readCatalogue, TIERS } from '../../../src/platform/models/known-models.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { createPrices } from '../../../src/platform/models/prices.ts';
 
-const price = createPrices();
+const price = createPrices(readCatalogue({}));
+const pricesOf = (file: string) => createPrices(readCatalogue({ MODEL_PRICES: file }));
 const million = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
 
 const priceFile = (content: string): string => {
@@ -14,10 +16,14 @@ const priceFile = (content: string): string => {
   return path;
 };
 
-// Guards: built-in agents name models with a price; one without could not run under a budget.
-test.each(MODELS.map(({ id, provider }) => [id, provider] as const))('knows the price of %s', (model, provider) => {
-  expect(price({ model, provider }, { inputTokens: 1_000, outputTokens: 1_000 })).toMatch(/^\d+\.\d{1,8}$/);
-});
+// Guards: what is preferred has a price; a model without one could not run under a budget.
+test.each((['anthropic', 'openai'] as const).flatMap((provider) => TIERS.map((tier) => [provider, tier] as const)))(
+  'knows the price of what is preferred: %s, %s',
+  (provider, tier) => {
+    const model = present(readCatalogue({}).preferred(tier, provider));
+    expect(price({ model, provider }, { inputTokens: 1_000, outputTokens: 1_000 })).toMatch(/^\d+\.\d{1,8}$/);
+  },
+);
 
 // Guards: money is a plain decimal with at most eight places, without an exponent, and a tiny amount is not rounded to
 // 0.
@@ -55,7 +61,7 @@ test('takes the prices of the model router', () => {
 // Guards: an operator's prices win over the packaged ones and over the offline model's.
 test('takes the prices of a file', () => {
   const own = { input_usd_per_mtok: 1, output_usd_per_mtok: 2 };
-  const priced = createPrices(priceFile(JSON.stringify({ 'llama-9': own, 'claude-sonnet-5': own, offline: own })));
+  const priced = pricesOf(priceFile(JSON.stringify({ 'llama-9': own, 'claude-sonnet-5': own, offline: own })));
   expect(priced({ model: 'llama-9', provider: 'openai-compatible' }, million)).toBe('3');
   expect(priced({ model: 'claude-sonnet-5', provider: 'anthropic' }, million)).toBe('3');
   expect(priced({ model: 'offline', provider: 'offline' }, million)).toBe('3');
@@ -72,7 +78,7 @@ test('prices what is cached', () => {
   expect(price(claude, { inputTokens: 100_000, outputTokens: 10, cacheWriteTokens: 90_000 })).toBe('0.36765');
   const own = { input_usd_per_mtok: 1, output_usd_per_mtok: 2 };
   const file = { plain: own, cached: { ...own, cache_read_usd_per_mtok: 0.1, cache_write_usd_per_mtok: 1.25 } };
-  const priced = createPrices(priceFile(JSON.stringify(file)));
+  const priced = pricesOf(priceFile(JSON.stringify(file)));
   const some = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 500_000, cacheWriteTokens: 200_000 };
   expect(priced({ model: 'plain', provider: 'openai-compatible' }, some)).toBe('1');
   expect(priced({ model: 'cached', provider: 'openai-compatible' }, some)).toBe('0.6');
@@ -86,5 +92,5 @@ test.each([
   ['a misspelt field', '{"m": {"input_usd_per_mtok": 1, "output_usd_per_mtok": 1, "outptu": 1}}'],
 ])('refuses a file with %s', (_, content) => {
   const path = priceFile(content);
-  expect(() => createPrices(path)).toThrow(/^MODEL_PRICES: .*prices\.json/);
+  expect(() => pricesOf(path)).toThrow(/^MODEL_PRICES: .*prices\.json/);
 });

@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { modelOfTier } from '../../../src/platform/models/catalogue.ts';
+import { readCatalogue } from '../../../src/platform/models/known-models.ts';
 import { resolveModel } from '../../../src/platform/models/resolve.ts';
 import { PROVIDER_NAMES, type ModelCredentials, type ModelRequest } from '../../../src/platform/models/types.ts';
 
+const catalogue = readCatalogue({});
 const none: ModelCredentials = {};
 const anthropic: ModelCredentials = { anthropic: 'key' };
 const openai: ModelCredentials = { openai: 'key' };
@@ -76,16 +78,21 @@ test.each<Resolving>([
     anthropic,
     { tier: 'deep', rule: 'auto_reasoning', reasoning: true },
   ],
-  ['another provider', {}, openai, { model: 'gpt-6-sol', tier: 'standard', rule: 'agent_default_fallback' }],
+  [
+    'another provider',
+    { isBuiltin: true },
+    openai,
+    { model: 'gpt-6-sol', tier: 'standard', rule: 'agent_default_fallback' },
+  ],
   [
     'same tier elsewhere',
-    { model: 'claude-haiku-4-5' },
+    { model: 'claude-haiku-4-5', isBuiltin: true },
     openai,
     { model: 'gpt-6-luna', tier: 'fast', rule: 'agent_default_fallback' },
   ],
   [
     'compatible alone',
-    { model: 'claude-opus-5' },
+    { model: 'claude-opus-5', isBuiltin: true },
     compatible,
     { model: 'gpt-oss-20b', provider: 'openai-compatible', tier: 'deep', rule: 'agent_default_fallback' },
   ],
@@ -148,15 +155,18 @@ test.each<Resolving>([
   ['offline by override, nothing configured', { override: 'offline' }, none, { model: 'offline', rule: 'override' }],
   ['offline by the agent', { model: 'offline' }, anthropic, { model: 'offline', rule: 'agent_default' }],
 ])('resolves %s', (_, given, credentials, expected) => {
-  expect(resolveModel(wish(given), credentials)).toMatchObject(expected);
+  expect(resolveModel(wish(given), credentials, catalogue)).toMatchObject(expected);
 });
 
 // Guards: a model that was asked for by name is refused, not silently replaced, and the refusal says what to set.
 test.each<[string, Partial<ModelRequest>]>([
   ['an override', { override: 'gpt-6-sol' }],
   ['an enforced model', { model: 'gpt-6-sol', enforce: true }],
+  ['the model of an agent', { model: 'gpt-6-sol' }],
+  ['the default model of an agent', { defaultModel: 'gpt-6-sol' }],
+  ['an override, at a built-in agent', { override: 'gpt-6-sol', isBuiltin: true }],
 ])('refuses %s whose provider is not configured', (_, given) => {
-  expect(() => resolveModel(wish(given), anthropic)).toThrow(
+  expect(() => resolveModel(wish(given), anthropic, catalogue)).toThrow(
     expect.objectContaining({
       code: 'model_not_configured',
       retryable: false,
@@ -167,19 +177,25 @@ test.each<[string, Partial<ModelRequest>]>([
 
 // Guards: every provider can serve every tier, so that auto and the fallback always find a model.
 test('has a model of each tier at each provider', () => {
-  const all = { ...anthropic, ...openai, ...compatible };
+  const azure = { apiKey: 'key', baseUrl: 'http://localhost/openai', model: 'gpt-at-azure' };
+  const all = { ...anthropic, ...openai, ...compatible, 'azure-openai': azure };
   for (const provider of PROVIDER_NAMES) {
     for (const tier of ['fast', 'standard', 'deep'] as const)
-      expect(modelOfTier(tier, provider, all)).toMatchObject({ provider, tier });
+      expect(modelOfTier(tier, provider, all, catalogue)).toMatchObject({ provider, tier });
   }
 });
 
 // Guards: a workspace with its own key pays with that key, and an agent's model by name is not changed by it.
 test("a workspace's own credential goes before the deployment's", () => {
   const given: ModelCredentials = { ...anthropic, ...openai, ...compatible, own: ['openai'] };
-  expect(resolveModel(wish({ model: 'auto' }), given)).toMatchObject({ provider: 'openai', rule: 'auto_short_prompt' });
-  expect(resolveModel(wish(), given)).toMatchObject({ provider: 'anthropic', rule: 'agent_default' });
-  expect(resolveModel(wish(), { ...openai, ...compatible, own: ['openai-compatible'] })).toMatchObject({
+  expect(resolveModel(wish({ model: 'auto' }), given, catalogue)).toMatchObject({
+    provider: 'openai',
+    rule: 'auto_short_prompt',
+  });
+  expect(resolveModel(wish(), given, catalogue)).toMatchObject({ provider: 'anthropic', rule: 'agent_default' });
+  expect(
+    resolveModel(wish({ isBuiltin: true }), { ...openai, ...compatible, own: ['openai-compatible'] }, catalogue),
+  ).toMatchObject({
     provider: 'openai-compatible',
     rule: 'agent_default_fallback',
   });

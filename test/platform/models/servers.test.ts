@@ -36,7 +36,10 @@ const lmStudio = { id: 'chatcmpl-x1', created: 1_760_000_000, model: 'qwen3-8b',
 const openRouter = { id: 'gen-1760000000-a', provider: 'DeepInfra', model: 'qwen/qwen3-8b', created: 1_760_000_000 };
 
 /** An answer of two words, and how many tokens the server says that it took; null where it says nothing. */
-const ANSWERS: Record<string, { reply: Reply; usage: { inputTokens: number; outputTokens: number } | null }> = {
+const ANSWERS: Record<
+  string,
+  { reply: Reply; usage: { inputTokens: number; outputTokens: number; billedUsd?: number } | null }
+> = {
   'Ollama: a role in each piece, usage in a piece of its own': {
     reply: sse(
       piece(ollama, { role: 'assistant', content: 'Hello' }),
@@ -106,7 +109,7 @@ const ANSWERS: Record<string, { reply: Reply; usage: { inputTokens: number; outp
       }),
       line('[DONE]'),
     ),
-    usage: { inputTokens: 26, outputTokens: 3 },
+    usage: { inputTokens: 26, outputTokens: 3, billedUsd: 0.00001 },
   },
   'a server that does not stream': {
     reply: json(() => ({

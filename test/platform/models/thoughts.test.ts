@@ -4,18 +4,19 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import { present } from '../../../src/platform/core/present.ts';
-import type { ModelReply, ResolvedModel } from '../../../src/platform/models/types.ts';
+import { fieldsOf } from '../../../src/platform/core/record.ts';
+import { PROVIDER_NAMES, type ProviderName } from '../../../src/platform/models/types.ts';
 import { modelMessages } from '../../../src/resources/agent-context/transcript.ts';
-import { requestedCalls, spoken } from '../../../activities/turn-record.ts';
-import { createModels } from '../../../src/platform/models/models.ts';
-import { answer, sse } from '../../support/fakes/openai-server.ts';
-import { configFor, KEY, log, server, useProvider, user } from './calls.ts';
+import { createThoughts } from '../../../src/platform/models/thoughts.ts';
+import { answer, namedEvent, sse } from '../../support/fakes/openai-server.ts';
+import { WIRES } from '../../support/model-wires/capabilities/all.ts';
+import { replied } from '../../support/model-wires/capabilities/wire.ts';
+import { anyProvider, recordOf, server, useProvider, user, wired } from './calls.ts';
 
 useProvider();
 
 const chunk = (delta: object, finish_reason: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-const event = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 const ADD = { name: 'add', arguments: '{"a":2}' };
 
 interface Thinking {
@@ -77,6 +78,82 @@ const PROVIDERS: Record<string, Thinking> = {
     end: chatEnd,
     back: ['"thought_signature":"sig-gem"'],
   },
+  // https://github.com/earendil-works/pi/issues/6733, https://github.com/mozilla-ai/any-llm/pull/1320
+  'Vertex at its compatible address': {
+    model: 'local-1',
+    turn: [
+      chunk({
+        role: 'assistant',
+        tool_calls: [
+          {
+            id: 'f1',
+            type: 'function',
+            function: ADD,
+            extra_content: { vertex: { thought_signature: 'sig-of-call' } },
+          },
+        ],
+      }),
+      chunk({ content: '', extra_content: { google: { thought_signature: 'sig-of-message' } } }),
+      chunk({}, 'tool_calls'),
+      'data: [DONE]\n\n',
+    ],
+    end: chatEnd,
+    back: [
+      '"extra_content":{"vertex":{"thought_signature":"sig-of-call"}}',
+      '"extra_content":{"google":{"thought_signature":"sig-of-message"}}',
+    ],
+  },
+  // https://openrouter.ai/docs/use-cases/reasoning-tokens, https://github.com/agno-agi/agno/pull/5802: the signature comes last
+  'Anthropic over OpenRouter': {
+    model: 'local-1',
+    turn: [
+      ...[{ text: 'Let' }, { text: ' me router-thought.' }, { signature: 'sig-router' }].map((piece) =>
+        chunk({
+          role: 'assistant',
+          content: '',
+          reasoning: 'text' in piece ? piece.text : null,
+          reasoning_details: [{ type: 'reasoning.text', ...piece, format: 'anthropic-claude-v1', index: 0 }],
+        }),
+      ),
+      chunk({
+        reasoning_details: [{ type: 'reasoning.encrypted', data: 'locked-1', format: 'anthropic-claude-v1', index: 1 }],
+      }),
+      chunk({ tool_calls: [{ index: 0, id: 'toolu_1', type: 'function', function: ADD }] }),
+      chunk({}, 'tool_calls'),
+      'data: [DONE]\n\n',
+    ],
+    end: chatEnd,
+    back: [
+      '"reasoning_details":[{"type":"reasoning.text","text":"Let me router-thought.","format":"anthropic-claude-v1","index":0,"signature":"sig-router"},{"type":"reasoning.encrypted","data":"locked-1","format":"anthropic-claude-v1","index":1}]',
+    ],
+  },
+  // https://github.com/mastra-ai/mastra/issues/23433, https://github.com/OpenRouterTeam/ai-sdk-provider/issues/239
+  'Gemini over OpenRouter': {
+    model: 'local-1',
+    turn: [
+      chunk({
+        role: 'assistant',
+        content: '',
+        reasoning: 'gem-thought',
+        reasoning_details: [{ type: 'reasoning.text', text: 'gem-thought', format: 'google-gemini-v1', index: 0 }],
+      }),
+      chunk({ tool_calls: [{ index: 0, id: 'tool_0_add', type: 'function', function: ADD }] }),
+      chunk({
+        content: '',
+        reasoning_details: [
+          { type: 'reasoning.encrypted', data: 'locked-gem', format: 'google-gemini-v1', index: 0, id: 'tool_0_add' },
+        ],
+      }),
+      chunk({}, 'tool_calls'),
+      'data: [DONE]\n\n',
+    ],
+    end: chatEnd,
+    // The detail has the id of its call, as the product names that.
+    back: [
+      '"reasoning_details":[{"type":"reasoning.text","text":"gem-thought","format":"google-gemini-v1","index":0},{"type":"reasoning.encrypted","data":"locked-gem","format":"google-gemini-v1","index":0,"id":"call_1_0"}]',
+      '"tool_calls":[{"id":"call_1_0"',
+    ],
+  },
   // https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
   Anthropic: {
     model: 'claude-sonnet-5',
@@ -97,7 +174,7 @@ const PROVIDERS: Record<string, Thinking> = {
       { type: 'content_block_stop', index: 2 },
       { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 5 } },
       { type: 'message_stop' },
-    ].map(event),
+    ].map(namedEvent),
     end: [
       ANTHROPIC_START,
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
@@ -105,7 +182,7 @@ const PROVIDERS: Record<string, Thinking> = {
       { type: 'content_block_stop', index: 0 },
       { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 5 } },
       { type: 'message_stop' },
-    ].map(event),
+    ].map(namedEvent),
     back: ['"thinking":"claude-thought"', '"signature":"sig-claude"', '"data":"hidden-claude"'],
   },
   // https://platform.openai.com/docs/guides/reasoning#encrypted-reasoning-items
@@ -160,7 +237,7 @@ const PROVIDERS: Record<string, Thinking> = {
         type: 'response.completed',
         response: { id: 'r', created_at: 1, usage: { input_tokens: 9, output_tokens: 5 } },
       },
-    ].map(event),
+    ].map(namedEvent),
     end: [
       { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm' } },
       { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'i' } },
@@ -170,7 +247,7 @@ const PROVIDERS: Record<string, Thinking> = {
         type: 'response.completed',
         response: { id: 'r', created_at: 1, usage: { input_tokens: 9, output_tokens: 5 } },
       },
-    ].map(event),
+    ].map(namedEvent),
     back: ['"encrypted_content":"locked-gpt"'],
   },
 };
@@ -182,29 +259,9 @@ const addTool = {
   parameters: { type: 'object', properties: { a: { type: 'number' } } },
 };
 
-/** The record of a run whose first turn this was, once its call has a result. */
-async function recorded(reply: ModelReply, resolved: ResolvedModel) {
-  const calls = await requestedCalls(1, reply, []);
-  const content = spoken(reply, calls, resolved);
-  const messages = [
-    { turn: 0, role: 'user' as const, content: 'What is 2 + 2?' },
-    { turn: 1, role: 'assistant' as const, content: JSON.parse(JSON.stringify(content)) },
-  ];
-  return { messages, toolCalls: calls.map((call) => ({ ...call, status: 'succeeded' as const, result: 4 })) };
-}
-
 describe.each(Object.entries(PROVIDERS))('%s', (_, { model, turn, end, back }) => {
   const ask = async (name: string, messages: Parameters<typeof modelMessages>[0] | undefined) => {
-    const models = createModels(
-      configFor({
-        ANTHROPIC_BASE_URL: server.baseUrl,
-        OPENAI_BASE_URL: server.baseUrl,
-        OPENAI_COMPATIBLE_BASE_URL: server.baseUrl,
-        OPENAI_COMPATIBLE_MODEL: 'local-1',
-      }),
-      { log },
-    );
-    const credentials = models.credentials({ anthropic: KEY, openai: KEY });
+    const { models, credentials } = anyProvider();
     const resolved = models.resolve({ model: name, prompt: '' }, credentials);
     const told = messages ? modelMessages(messages, [], resolved) : [user('What is 2 + 2?')];
     const reply = await models.call({
@@ -225,18 +282,20 @@ describe.each(Object.entries(PROVIDERS))('%s', (_, { model, turn, end, back }) =
     server.script(sse(...turn));
     const { reply, resolved } = await ask(model, undefined);
     expect(reply).toMatchObject({ text: '', toolCalls: [{ tool: 'add', arguments: { a: 2 } }] });
-    const run = await recorded(reply, resolved);
+    const run = await recordOf(reply, resolved);
     server.script(sse(...end));
     expect((await ask(model, run)).reply).toMatchObject({ text: 'Four.' });
     const sent = JSON.stringify(server.requests.at(-1)?.body);
     for (const part of back) expect(sent).toContain(part);
+    // Nothing is said twice: details have the text of a thought.
+    if (sent.includes('reasoning_details')) expect(sent).not.toContain('reasoning_content');
   });
 
   // Guards: nobody else is told it, neither another model of the same provider nor another provider.
   test('is the only one that does', async () => {
     server.script(sse(...turn));
     const { reply, resolved } = await ask(model, undefined);
-    const run = await recorded(reply, resolved);
+    const run = await recordOf(reply, resolved);
     for (const other of ['claude-opus-5', 'gpt-5.5', 'llama-9']) {
       server.otherwise(
         other === 'llama-9' ? answer('Four.') : sse(...endOf(other === 'gpt-5.5' ? 'OpenAI' : 'Anthropic')),
@@ -247,4 +306,59 @@ describe.each(Object.entries(PROVIDERS))('%s', (_, { model, turn, end, back }) =
         expect({ other, sent: sent.includes(word) }).toEqual({ other, sent: false });
     }
   });
+});
+
+/** Another model of each provider. */
+const OTHERS: Readonly<Record<ProviderName, string>> = {
+  anthropic: 'claude-sonnet-5',
+  openai: 'gpt-5.5',
+  google: 'gemini-3.5-flash',
+  'google-vertex': 'vertex/gemini-3.5-flash',
+  'amazon-bedrock': 'us.anthropic.claude-opus-4-5-20251101-v1:0',
+  'azure-openai': 'azure/our-other',
+  mistral: 'mistral-small-latest',
+  'openai-compatible': 'local-2',
+};
+/** All texts of a value. */
+const textsOf = (value: unknown): string[] =>
+  typeof value === 'string' ? [value] : Object.values(Array.isArray(value) ? value : fieldsOf(value)).flatMap(textsOf);
+
+// Guards: what the model of one provider thought, and what goes back to it, no other model is told: of none of them.
+test.each(PROVIDER_NAMES)('nobody else is told what %s gave', async (name) => {
+  const wire = WIRES[name];
+  server.script(replied(wire.cases.reasoning.turn, wire.contentType));
+  const { given, ask } = wired(wire);
+  const reply = await ask();
+  const record = await recordOf(reply, given.resolved);
+  const gave = textsOf([reply.reasoning, reply.toolCalls.map(({ opaque }) => opaque)]).filter((text) => text !== '');
+  expect(gave).toContain('I add.');
+  for (const other of PROVIDER_NAMES.flatMap((each) => {
+    const { model } = WIRES[each];
+    return [...(each === name ? [] : [{ each, model }]), { each, model: OTHERS[each] }];
+  })) {
+    const { env, contentType, cases } = WIRES[other.each];
+    server.script(replied(cases.stream.turn.flat(), contentType));
+    const asked = wired({ env, model: other.model });
+    await asked.ask({ messages: modelMessages(record, [], asked.given.resolved) });
+    const { text } = present(server.requests.at(-1));
+    expect({ other, told: gave.filter((each) => text.includes(JSON.stringify(each).slice(1, -1))) }).toEqual({
+      other,
+      told: [],
+    });
+  }
+});
+
+// Guards: a thought that has the id of an earlier one is another one, since some providers begin anew after a text.
+test('keeps apart thoughts of the same id', () => {
+  const thoughts = createThoughts();
+  for (const delta of ['first', 'second']) {
+    thoughts.hear({ type: 'reasoning-start', id: '0' });
+    thoughts.hear({ type: 'reasoning-delta', id: '0', delta });
+    thoughts.hear({ type: 'reasoning-end', id: '0', providerMetadata: { local: { signature: `sig-${delta}` } } });
+  }
+  const reply = { text: '', toolCalls: [], usage: { inputTokens: 0, outputTokens: 0 }, finishReason: 'stop' };
+  expect(thoughts.within(reply).reasoning).toEqual([
+    { text: 'first', opaque: { local: { signature: 'sig-first' } } },
+    { text: 'second', opaque: { local: { signature: 'sig-second' } } },
+  ]);
 });

@@ -5,9 +5,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isRecord } from '../../../src/platform/core/record.ts';
-import { toolSchema } from '../../../src/platform/models/tool-schemas.ts';
+import { toolSchema, untoldParts } from '../../../src/platform/models/tool-schemas.ts';
 
 type Schema = Record<string, unknown>;
+
+/** Of Twilio: names of arguments that are longer than 64 characters. */
+const LONG = `Parameter${'X'.repeat(60)}`;
 
 const SCHEMAS: Record<string, Schema> = {
   // https://github.com/langchain-ai/langchain-mcp-adapters/issues/137
@@ -70,10 +73,29 @@ const SCHEMAS: Record<string, Schema> = {
     type: 'object',
     properties: { name: { type: 'string', nullable: true }, kind: { type: 'string', nullable: true, enum: ['a'] } },
   },
+  // https://github.com/IBM-Cloud/ibm-cloud-cli-release/issues/226, https://github.com/twilio-labs/mcp/issues/49,
+  // https://github.com/anthropics/claude-code/issues/92648
+  'arguments with other characters': {
+    type: 'object',
+    properties: {
+      $filter: { type: 'string' },
+      'uids[]': { type: 'array', items: { type: 'string' } },
+      [LONG]: { type: 'string' },
+      page: {
+        type: 'object',
+        properties: { 'start<': { type: 'number', title: 'From' }, end: { type: 'number' } },
+        required: ['start<'],
+        dependentRequired: { end: ['start<'] },
+      },
+      rows: { type: 'array', items: { anyOf: [{ $ref: '#/$defs/row' }, { type: 'null' }] } },
+    },
+    required: ['$filter', 'page'],
+    $defs: { row: { type: 'object', properties: { '@id': { type: 'string' } }, required: ['@id'] } },
+  },
   'properties with the names of keywords': {
     type: 'object',
     properties: {
-      $ref: { type: 'string' },
+      definitions: { type: 'string' },
       items: { type: 'array', items: { type: 'string' } },
       type: { type: 'string', enum: ['object'] },
       nullable: { type: 'boolean' },
@@ -92,6 +114,12 @@ const fieldsIn = (value: unknown): [string, unknown][] =>
       : [];
 const objectsIn = (value: unknown): Schema[] => [value, ...fieldsIn(value).map(([, field]) => field)].filter(isRecord);
 
+/** The names of arguments, also of those within arguments. */
+const namesIn = (schema: Schema): string[] =>
+  objectsIn(schema).flatMap(({ properties }) =>
+    isRecord(properties) && Object.values(properties).every(isRecord) ? Object.keys(properties) : [],
+  );
+
 /** What each documents, as the fault that it finds. */
 const PROVIDERS: Record<string, (schema: Schema) => string[]> = {
   // https://platform.openai.com/docs/guides/function-calling: "schema must have type 'object' and not have ... at the top level"
@@ -104,6 +132,8 @@ const PROVIDERS: Record<string, (schema: Schema) => string[]> = {
   Anthropic: (schema) => [
     ...['anyOf', 'oneOf', 'allOf'].filter((name) => name in schema),
     ...('$schema' in schema ? ['another draft'] : []),
+    // "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
+    ...namesIn(schema).filter((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name)),
     ...(!('$schema' in schema) && ajv.validateSchema(schema) ? [] : [ajv.errorsText()]),
   ],
   // https://ai.google.dev/api/caching#Schema: no references, no tuples
@@ -159,4 +189,31 @@ test('says the same', () => {
   expect(of(named)).toEqual(SCHEMAS[named]);
   const nested = objectsIn(of('a schema within itself')).filter(({ type }) => type === 'array');
   expect(nested.length).toBe(2);
+});
+
+const field = (schema: Schema): Schema => ({
+  type: 'object',
+  properties: { a: schema },
+  $defs: { one: { type: 'string' } },
+});
+
+// Guards: who writes a tool is told what of its arguments the model does not hear, which it then gets wrong.
+test.each<[string | undefined, Schema]>([
+  ['"oneOf" at the root', { type: 'object', oneOf: [{ required: ['a'] }, { required: ['b'] }] }],
+  ['"not" at the root', { type: 'object', allOf: [{ not: { required: ['a'] } }] }],
+  ['"if" at the root, "then" at the root', { type: 'object', if: { required: ['a'] }, then: { required: ['b'] } }],
+  ['"minLength" beside a reference', field({ $ref: '#/$defs/one', minLength: 3 })],
+  ['what "#/$defs/two" refers to', field({ $ref: '#/$defs/two' })],
+  ['the order in "items"', field({ type: 'array', items: [{ type: 'string' }, { type: 'number' }] })],
+  ['the order in "prefixItems"', field({ type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] })],
+  [
+    'what is beyond the size of a schema',
+    { type: 'object', properties: Object.fromEntries(Array.from({ length: 20_001 }, (_, i) => [`p${i}`, {}])) },
+  ],
+  [undefined, field({ $ref: '#/$defs/one', description: 'One.', title: 'One' })],
+  [undefined, field({ oneOf: [{ type: 'string' }, { type: 'number' }], not: { const: 1 } })],
+  [undefined, { type: 'object', allOf: [{ properties: { a: {} }, required: ['a'] }] }],
+  [undefined, field({ type: 'array', prefixItems: [{ type: 'string' }] })],
+])('says what is not told: %s', (lost, schema) => {
+  expect(untoldParts(schema)).toBe(lost && `models are not told of ${lost}`);
 });

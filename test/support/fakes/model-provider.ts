@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createOfflineModel } from '../../../src/platform/models/offline.ts';
-import type { CallOptions, Prompt } from '../../../src/platform/models/providers.ts';
+import type { CallOptions, Prompt } from '../../../src/platform/models/sdk.ts';
 import { countTokens } from '../../../src/platform/models/tokens.ts';
 import { answer, callTools, refuse, startOpenAiServer, type ChatRequest, type OpenAiServer } from './openai-server.ts';
 

@@ -8,11 +8,15 @@ import { itemAt } from '../../../src/platform/core/present.ts';
 import { portOf } from '../processes/listening.ts';
 
 export interface ChatRequest {
+  /** With the query. */
+  path: string;
   headers: IncomingHttpHeaders;
   body: { model: string; messages: { role: string }[]; tools?: { function: { name: string } }[] } & Record<
     string,
     unknown
   >;
+  /** The body as it came. */
+  text: string;
   /** Resolves when the connection of this request is closed, by either side. */
   closed: Promise<void>;
 }
@@ -20,6 +24,10 @@ export interface ChatRequest {
 export type Reply = (response: ServerResponse, request: ChatRequest) => void;
 
 const event = (data: unknown): string => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+
+/** An event as Anthropic, and OpenAI's responses, send it: with its name. */
+export const namedEvent = (data: { type: string } & Record<string, unknown>): string =>
+  `event: ${data.type}\n${event(data)}`;
 
 const chunk = (delta: unknown, finishReason: string | null = null) =>
   event({
@@ -30,7 +38,7 @@ const chunk = (delta: unknown, finishReason: string | null = null) =>
     choices: [{ index: 0, delta, finish_reason: finishReason }],
   });
 
-interface Usage {
+export interface Usage {
   inputTokens: number;
   outputTokens: number;
   cachedTokens?: number;
@@ -82,11 +90,14 @@ export const sse =
 export const answer = (text: string, usage: Usage | null = USAGE): Reply =>
   answerIn(text.match(/[^]{1,7}/gu) ?? [], usage);
 
+/** An answer that the limit of output tokens cuts off. */
+export const cutOff = (text: string): Reply => answerIn([text], USAGE, 'length');
+
 /** The same, in these chunks. */
-export const answerIn = (pieces: readonly string[], usage: Usage | null = USAGE): Reply =>
+export const answerIn = (pieces: readonly string[], usage: Usage | null = USAGE, end = 'stop'): Reply =>
   sse(
     ...pieces.map((piece) => chunk({ content: piece })),
-    chunk({}, 'stop'),
+    chunk({}, end),
     ...(usage ? [usageChunk(usage)] : []),
     event('[DONE]'),
   );
@@ -96,7 +107,15 @@ const FRAGMENT = 5;
 const FRAGMENTS = 1_000;
 
 /** Tool calls whose arguments come in fragments, as providers send them. `arguments` as text may be malformed. */
-export const callTools = (...calls: { id: string; name: string; arguments: unknown }[]): Reply =>
+export const callTools = (...calls: ToolCall[]): Reply => callToolsFor(USAGE, ...calls);
+
+interface ToolCall {
+  id: string;
+  name: string;
+  arguments: unknown;
+}
+
+export const callToolsFor = (usage: Usage, ...calls: ToolCall[]): Reply =>
   sse(
     ...calls.flatMap(({ id, name, arguments: args }, index) => {
       const text = typeof args === 'string' ? args : JSON.stringify(args);
@@ -108,7 +127,7 @@ export const callTools = (...calls: { id: string; name: string; arguments: unkno
       ];
     }),
     chunk({}, 'tool_calls'),
-    usageChunk(USAGE),
+    usageChunk(usage),
     event('[DONE]'),
   );
 
@@ -193,7 +212,13 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     incoming.setEncoding('utf8');
     incoming.on('data', (data: string) => (text += data));
     incoming.on('end', () => {
-      const request: ChatRequest = { headers: incoming.headers, body: JSON.parse(text), closed };
+      const request: ChatRequest = {
+        path: incoming.url ?? '',
+        headers: incoming.headers,
+        body: JSON.parse(text),
+        text,
+        closed,
+      };
       requests.push(request);
       (replies.shift() ?? fallback)(response, request);
       waiting = waiting.filter(({ count, resolve }) => {

@@ -1,5 +1,5 @@
 /** Reads a prompt for the offline model: what is asked, what happened since, and what came before. */
-import type { Prompt } from '../providers.ts';
+import type { Prompt } from '../sdk.ts';
 
 interface ToolOutcome {
   callId: string;
