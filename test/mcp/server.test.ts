@@ -78,7 +78,13 @@ test('lists its tools', async () => {
     expect(JSON.stringify(inputSchema)).not.toContain('$ref');
   }
   const { inputSchema, annotations } = present(tools.find(({ name }) => name === 'dispatch_run'));
-  expect(Object.keys(present(inputSchema.properties))).toEqual(['agent', 'prompt', 'thread_id', 'override']);
+  expect(Object.keys(present(inputSchema.properties))).toEqual([
+    'agent',
+    'prompt',
+    'thread_id',
+    'override',
+    'output_schema',
+  ]);
   expect(annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false });
   expect(tools.filter((tool) => tool.annotations?.destructiveHint).map(({ name }) => name)).toEqual(['cancel_run']);
 });

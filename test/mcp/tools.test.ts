@@ -11,7 +11,7 @@ import { effectOf, ToolError } from '../../src/resources/tools/model.ts';
 import { createToolContext } from '../resources/tools/tool-context.ts';
 import { everythingCommand, startEverything, type HttpServer } from '../platform/mcp/everything.ts';
 import { startScriptedServer, tool, type ScriptedServer } from '../platform/mcp/scripted-server.ts';
-import { wireName } from '../../src/platform/models/tool-names.ts';
+import { wireName } from '../../src/platform/models/wire-name.ts';
 import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
 import { confirmed } from '../support/service/otp.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';

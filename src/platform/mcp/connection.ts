@@ -6,12 +6,28 @@
 import type { Log } from '../core/log.ts';
 import { present } from '../core/present.ts';
 import { findSchemaProblem } from '../core/schema-checks.ts';
+import { toolSchema } from '../models/tool-schemas.ts';
 import { McpConnectionError, McpTimeoutError, McpUnavailableError, namedFailure } from './errors.ts';
-import type { CallLimits, McpResult, McpSession, McpTool } from './session.ts';
+import type { CallLimits, LeftOut, McpResult, McpSession, McpTool } from './session.ts';
+
+export interface TakenTool extends McpTool {
+  /** Why models are told of its arguments in another form than the server's. */
+  adapted?: string;
+}
+
+export interface McpState {
+  tools: readonly TakenTool[];
+  leftOut: readonly LeftOut[];
+  /** The server is connected, or not, since this time. */
+  since: Date;
+  down?: string;
+  /** The reason in `down` alone. */
+  reason?: string;
+}
 
 export interface McpConnection {
   /** The tools that the server last told of, and why they cannot be called where that is so. */
-  state(): Promise<{ tools: readonly McpTool[]; down?: string }>;
+  state(): Promise<McpState>;
   /**
    * @throws McpUnavailableError when nothing was asked of the server; McpRefusalError, McpTimeoutError,
    * McpConnectionError, and the signal's reason
@@ -48,7 +64,9 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
   const closing = new AbortController();
   const reported = new Set<string>();
   let held: Held | undefined;
-  let tools: readonly McpTool[] = [];
+  let tools: readonly TakenTool[] = [];
+  let leftOut: readonly LeftOut[] = [];
+  let since = new Date();
   let reason = 'it is still starting';
   /** Failures in a row; those of a server that held for a while are forgiven. */
   let failures = 0;
@@ -56,35 +74,47 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
   let retry: NodeJS.Timeout | undefined;
   let refresh: NodeJS.Timeout | undefined;
 
-  const isUsable = async ({ name: tool, inputSchema }: McpTool): Promise<boolean> => {
-    const problem = /^[\w.-]{1,128}$/.test(tool)
-      ? await findSchemaProblem(inputSchema, { objectOnly: true })
-      : 'its name has characters that a tool of an agent cannot have';
-    if (problem && !reported.has(tool)) {
+  async function take(tool: McpTool): Promise<TakenTool | LeftOut> {
+    const { name, inputSchema } = tool;
+    if (!/^[\w.-]{1,128}$/.test(name))
+      return { name, reason: 'its name has characters that a tool of an agent cannot have, or is too long' };
+    const problem = await findSchemaProblem(inputSchema, { objectOnly: true });
+    if (!problem) return tool;
+    // What no agent's call could be checked against is perhaps only another draft, or refers to itself.
+    const isObject = inputSchema.type === undefined || inputSchema.type === 'object';
+    const isWhole = !/"\$ref":"(?!#)/.test(JSON.stringify(inputSchema));
+    const adapted = isObject && isWhole ? toolSchema(inputSchema) : undefined;
+    if (!adapted || (await findSchemaProblem(adapted, { objectOnly: true }))) return { name, reason: problem };
+    return { ...tool, inputSchema: adapted, adapted: problem };
+  }
+
+  async function takeAll(listed: { tools: readonly McpTool[]; leftOut: readonly LeftOut[] }): Promise<void> {
+    const taken = await Promise.all(listed.tools.map(take));
+    tools = taken.filter((each): each is TakenTool => !('reason' in each));
+    const unusable = taken.filter((each): each is LeftOut => 'reason' in each);
+    leftOut = [...listed.leftOut, ...unusable];
+    for (const { name: tool, reason: why } of unusable) {
+      if (!reported.has(tool))
+        log.warn({ tool: tool.slice(0, 200), reason: why }, 'a tool of an MCP server is left out');
       reported.add(tool);
-      log.warn({ tool: tool.slice(0, 200), reason: problem }, 'a tool of an MCP server is left out');
     }
-    return !problem;
-  };
-  async function usableOf(listed: readonly McpTool[]): Promise<McpTool[]> {
-    const usable = await Promise.all(listed.map(isUsable));
-    return listed.filter((_, index) => usable[index]);
   }
 
   async function attempt(): Promise<void> {
     let session: McpSession | undefined;
     try {
       session = await open({ signal: closing.signal, onDoubt });
-      const listed = await usableOf(await session.listTools());
+      await takeAll(await session.listTools());
       closing.signal.throwIfAborted();
-      tools = listed;
       held = { session, openedAt: performance.now(), listedAt: performance.now() };
-      void session.ended.then(() => lose(present(session), 'its connection closed'));
+      since = new Date();
+      void session.ended.then((why) => lose(present(session), why));
       log.info({ tools: tools.length }, 'connected to an MCP server');
     } catch (error) {
       await session?.close();
       if (closing.signal.aborted) return;
       reason = namedFailure(error).message;
+      if (failures === 0) since = new Date();
       failures += 1;
       log[failures === 1 ? 'warn' : 'debug']({ reason }, 'an MCP server cannot be used');
       openLater();
@@ -110,6 +140,7 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
     void session.close();
     if (closing.signal.aborted) return;
     reason = why;
+    since = new Date();
     failures = isStable ? 0 : failures + 1;
     log.warn({ reason }, 'an MCP server was lost');
     if (isStable) openNow();
@@ -126,10 +157,10 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
     if (!held) return;
     const { session } = held;
     try {
-      const listed = await usableOf(await session.listTools());
+      const listed = await session.listTools();
       if (held?.session !== session) return;
       held.listedAt = performance.now();
-      tools = listed;
+      await takeAll(listed);
     } catch (error) {
       lose(session, namedFailure(error).message);
     }
@@ -146,7 +177,14 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
     async state() {
       const session = await reachable();
       if (held && performance.now() - held.listedAt > MAX_AGE_MS) onDoubt();
-      return session ? { tools } : { tools, down: `the MCP server "${name}" cannot be used at the moment: ${reason}` };
+      if (session) return { tools, leftOut, since };
+      return {
+        tools,
+        leftOut,
+        since,
+        reason,
+        down: `the MCP server "${name}" cannot be used at the moment: ${reason}`,
+      };
     },
 
     async call(tool, args, limits) {
@@ -175,7 +213,9 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
       closing.abort();
       clearTimeout(retry);
       clearTimeout(refresh);
-      await held?.session.close();
+      const session = held?.session;
+      held = undefined;
+      await session?.close();
       await opening?.done;
     },
   };

@@ -9,6 +9,7 @@ import { sha256 } from '../core/crypto.ts';
 import { first, present } from '../core/present.ts';
 import { answerLimits, plainFetch, type LimitedFetch } from '../egress/limits.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
+import { createLastWords } from './last-words.ts';
 import type { McpServer } from './servers.ts';
 
 /** A server that a workspace named. Its address is a secret of the workspace: no message and no log line has it. */
@@ -75,8 +76,14 @@ export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolO
           import('./session.ts'),
           import('./transport.ts'),
         ]);
+        const lastWords = createLastWords('command' in server ? [...Object.values(server.env), ...server.args] : []);
+        const onStderr = (line: string): void => {
+          lastWords.add(line);
+          serverLog.debug({ line }, 'stderr');
+        };
         return openSession({
-          transport: openTransport(server, { fetch, limits, onStderr: (line) => serverLog.debug({ line }, 'stderr') }),
+          transport: openTransport(server, { fetch, limits, onStderr }),
+          explain: lastWords.after,
           timeoutMs: 'command' in server ? COMMAND_TIMEOUT_MS : ADDRESS_TIMEOUT_MS,
           signal,
           onDoubt,

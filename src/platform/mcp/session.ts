@@ -5,7 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { readNullAsAbsent } from './nulls.ts';
+import { fieldsOf } from '../core/record.ts';
 import { McpConnectionError, McpRefusalError, McpTimeoutError, namedFailure } from './errors.ts';
 
 export interface McpTool {
@@ -22,15 +22,22 @@ export interface McpResult {
   isError: boolean;
 }
 
+/** A tool that is not used, and why. */
+export interface LeftOut {
+  /** As the server names it; empty if it has no name. */
+  name: string;
+  reason: string;
+}
+
 export interface McpSession {
   /** Asks the server anew. */
-  listTools(): Promise<McpTool[]>;
+  listTools(): Promise<{ tools: McpTool[]; leftOut: LeftOut[] }>;
   /**
    * @throws McpRefusalError, McpTimeoutError, McpConnectionError, and the signal's reason
    */
   call(tool: string, args: Record<string, unknown>, limits: CallLimits): Promise<McpResult>;
-  /** Resolves when the session is over, whoever ended it. */
-  ended: Promise<void>;
+  /** Resolves when the session is over, whoever ended it, with the reason. */
+  ended: Promise<string>;
   close(): Promise<void>;
 }
 
@@ -50,6 +57,8 @@ export interface SessionOptions {
    * asked for again.
    */
   onDoubt: () => void;
+  /** Adds to the message that the connection has ended what the server said of it elsewhere. */
+  explain?: (message: string) => string;
 }
 
 const LIST_TIMEOUT_MS = 10_000;
@@ -67,16 +76,16 @@ const ignore = (): void => {};
 const Page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 const ListedTool = z.object({
   name: z.string(),
-  description: z.string().default(''),
+  description: z.string().catch(''),
   inputSchema: z.record(z.string(), z.unknown()),
   annotations: z
     .object({
-      readOnlyHint: z.boolean().optional(),
-      idempotentHint: z.boolean().optional(),
-      destructiveHint: z.boolean().optional(),
+      readOnlyHint: z.boolean().optional().catch(undefined),
+      idempotentHint: z.boolean().optional().catch(undefined),
+      destructiveHint: z.boolean().optional().catch(undefined),
     })
-    .default({}),
-  execution: z.object({ taskSupport: z.string().optional() }).optional(),
+    .catch({}),
+  execution: z.object({ taskSupport: z.string().optional() }).optional().catch(undefined),
 });
 const Result = z.object({
   content: z.array(z.unknown()).default([]),
@@ -84,15 +93,21 @@ const Result = z.object({
   isError: z.boolean().default(false),
 });
 
-const toolOf = (listed: unknown): McpTool[] => {
-  const { success, data } = ListedTool.safeParse(listed);
-  // A tool that answers with a task to be polled for speaks another protocol.
-  if (!success || data.execution?.taskSupport === 'required') return [];
+/** @returns the tool, or why it cannot be one */
+function toolOf(listed: unknown): McpTool | LeftOut {
+  const { success, data, error } = ListedTool.safeParse(listed);
+  const { name: given } = fieldsOf(listed);
+  if (!success) {
+    const fields = error.issues.map(({ path }) => path.join('.') || 'the tool').join(', ');
+    return { name: typeof given === 'string' ? given : '', reason: `it cannot be read: ${fields}` };
+  }
   const { name, description, inputSchema, annotations } = data;
+  if (data.execution?.taskSupport === 'required')
+    return { name, reason: 'it answers with a task to be polled for, which is not supported' };
   const { readOnlyHint = false, idempotentHint = false, destructiveHint = !readOnlyHint } = annotations;
   const hints = { readOnly: readOnlyHint, idempotent: idempotentHint, destructive: destructiveHint };
-  return [{ name, description, inputSchema, hints }];
-};
+  return { name, description, inputSchema, hints };
+}
 
 /** @returns whatever the SDK or a transport threw, as one of the product's errors */
 function sdkFailure(error: unknown): Error {
@@ -107,20 +122,22 @@ function sdkFailure(error: unknown): Error {
 }
 
 /** @throws McpConnectionError, McpTimeoutError or McpRefusalError */
-export async function openSession({ transport, timeoutMs, signal, onDoubt }: SessionOptions): Promise<McpSession> {
+export async function openSession(options: SessionOptions): Promise<McpSession> {
+  const { transport, timeoutMs, signal, onDoubt, explain = (message: string) => message } = options;
   // The methods of the client for tools are not used: they compile the server's output schemas, which may say anything.
   const client = new Client({ name: 'agent-orchestration-service', version: '1' });
   let isOver = false;
-  const ended = new Promise<void>((resolve) => {
+  let broken = 'its connection closed';
+  const ended = new Promise<string>((resolve) => {
     client.onclose = () => {
       isOver = true;
-      resolve();
+      // What a command wrote before it died arrives a moment later.
+      setImmediate(() => resolve(explain(broken)));
     };
   });
   client.setNotificationHandler(ToolListChangedNotificationSchema, onDoubt);
   // The transport reports the end of a command; that of a server behind an address shows only in failing requests.
   const isRemote = transport instanceof StreamableHTTPClientTransport;
-  let broken = 'the connection broke';
   client.onerror = ({ message }) => {
     if (isRemote) onDoubt();
     else if (OVERLONG.test(message)) broken = 'it sent a message that is longer than RESPONSE_MAX_MB allows';
@@ -148,7 +165,7 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
       if (isLate) throw new McpTimeoutError(`no answer within ${timeoutMs / 1_000} seconds`);
       if (error instanceof z.core.$ZodError) throw new McpRefusalError('its answer cannot be understood');
       if (isOver && error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
-        throw new McpConnectionError(broken, false);
+        throw new McpConnectionError(await ended, false);
       throw sdkFailure(error);
     } finally {
       clearTimeout(timer);
@@ -163,24 +180,31 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
     await client.close().catch(ignore);
   };
 
-  async function listTools(): Promise<McpTool[]> {
-    const tools: McpTool[] = [];
+  async function listTools() {
+    const tools = new Map<string, McpTool>();
+    const leftOut: LeftOut[] = [];
     let cursor: string | undefined;
-    for (let pages = 0; pages < MAX_PAGES && tools.length < MAX_TOOLS; pages += 1) {
+    for (let pages = 0; pages < MAX_PAGES && tools.size < MAX_TOOLS; pages += 1) {
       const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } } as const;
       const page = await limited((signal) => client.request(request, Page, { signal, timeout: NEVER_MS }), {
         timeoutMs: LIST_TIMEOUT_MS,
       });
-      tools.push(...page.tools.flatMap(toolOf));
+      for (const each of page.tools.map(toolOf)) {
+        if ('reason' in each) leftOut.push(each);
+        else if (tools.has(each.name)) leftOut.push({ name: each.name, reason: 'another tool before it has its name' });
+        else if (tools.size === MAX_TOOLS)
+          leftOut.push({ name: each.name, reason: `the server has more than ${MAX_TOOLS} tools` });
+        else tools.set(each.name, each);
+      }
       cursor = page.nextCursor;
       // Some say so of the last page by an empty text.
       if (!cursor) break;
     }
-    return tools.slice(0, MAX_TOOLS);
+    return { tools: [...tools.values()], leftOut: leftOut.slice(0, MAX_TOOLS) };
   }
 
   try {
-    await limited((signal) => client.connect(readNullAsAbsent(transport), { signal, timeout: NEVER_MS }), {
+    await limited((signal) => client.connect(transport, { signal, timeout: NEVER_MS }), {
       timeoutMs,
       signal,
     });

@@ -1,5 +1,6 @@
 /** Checks what a model sends against a tool's JSON Schema before the tool sees it. */
 import { findSchemaProblem, findValueProblem } from '../../platform/core/schema-checks.ts';
+import { untoldParts } from '../../platform/models/tool-schemas.ts';
 import type { Tool } from './model.ts';
 
 const MAX_MESSAGE = 1_000;
@@ -18,3 +19,7 @@ export const checkArguments = async (
   const wrong = await findValueProblem(parameters, args, 'arguments');
   return wrong && `bad arguments for ${slug}: ${wrong}`.slice(0, MAX_MESSAGE);
 };
+
+/** @returns why models are told of a tool's arguments in another form, or what of them they are not told */
+export const adaptationOf = ({ adapted, parameters }: Pick<Tool, 'adapted' | 'parameters'>): string | undefined =>
+  adapted ?? untoldParts(parameters);

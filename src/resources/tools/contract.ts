@@ -47,6 +47,8 @@ const JsonObject = z.record(z.string(), z.unknown());
 const Tool = ToolListRow.extend({
   id: z.int().nullable().describe('Graph node id; null for built-in tools'),
   params_schema: JsonObject,
+  unavailable: z.string().nullable().describe('Why agents are not offered it at the moment'),
+  adapted: z.string().nullable().describe('What models are not told of its arguments, or why in another form'),
   recent_invocations: z.array(Invocation).max(50).describe('Newest first'),
   body: JsonObject.optional().describe('Custom tools only; so are the next ones. `***` stands for a secret'),
   integration: z.string().nullable().optional(),
@@ -175,4 +177,45 @@ export const deleteTool = endpoint({
   status: 204,
   reply: NO_CONTENT,
   problems: ['builtin_immutable', 'in_use', 'not_found'],
+});
+
+const McpServer = z
+  .object({
+    name: z.string(),
+    owner: z.enum(['operator', 'workspace']).describe('Who named it; a server of the operator serves every workspace'),
+    state: z
+      .enum(['connected', 'failed'])
+      .describe('As the process that answers sees it: each API and worker has connections of its own'),
+    since: Timestamp.describe('Since when it is in this state'),
+    reason: z
+      .string()
+      .nullable()
+      .describe('Why it cannot be used, with the end of what a command wrote before it died'),
+    tools: z.array(
+      z.object({
+        slug: z.string().describe('`mcp.<server>.<tool>`'),
+        description: z.string(),
+        adapted: z.string().nullable().describe('Why models are told of its arguments in another form'),
+      }),
+    ),
+    left_out: z
+      .array(
+        z.object({ name: z.string().describe('As the server names it; empty: it has no name'), reason: z.string() }),
+      )
+      .describe('Tools of the server that no agent can use'),
+  })
+  .meta({ id: 'McpServer' });
+
+export const listMcpServers = endpoint({
+  id: 'tools.mcpServers',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/mcp-servers',
+  credential: 'session',
+  summary: 'MCP servers that agents can use: their state, their tools, and tools that are left out',
+  description:
+    'As the process that answers sees them. Each API and each worker has connections of its own, so another one may see another ' +
+    'state; what the worker of a run saw is in its `context_loaded`. It waits up to five seconds for a server that is starting.',
+  status: 200,
+  reply: listReply(McpServer),
 });

@@ -3,11 +3,13 @@
  * its integrations name, serve it alone. A server that is down offers no tools, and says so to whoever calls one.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { McpConnection } from '../../platform/mcp/connection.ts';
+import type { McpConnection, McpState, TakenTool } from '../../platform/mcp/connection.ts';
 import { McpRefusalError, McpTimeoutError, McpUnavailableError } from '../../platform/mcp/errors.ts';
 import type { McpPool, WorkspaceMcpServer } from '../../platform/mcp/pool.ts';
 import type { McpResult, McpTool } from '../../platform/mcp/session.ts';
+import { isPicture } from '../../platform/documents/picture.ts';
 import { isTooDeep, parseJson, TOO_DEEP } from '../../platform/core/json.ts';
+import { fieldsOf } from '../../platform/core/record.ts';
 import { storable, storableText } from '../../platform/core/storable.ts';
 import type { Effect } from '../runs/model.ts';
 import { ToolError, type Tool, type ToolSource } from './model.ts';
@@ -22,7 +24,16 @@ export interface McpToolsDependencies {
   timeoutMs: number;
 }
 
-export const createMcpTools = ({ pool, serversOf, timeoutMs }: McpToolsDependencies): Required<ToolSource> => {
+/** An MCP server as the workspace sees it from this process. */
+export interface ListedServer {
+  name: string;
+  owner: 'operator' | 'workspace';
+  state: McpState;
+}
+
+type McpTools = Required<ToolSource> & { servers(customerId: string): Promise<ListedServer[]> };
+
+export const createMcpTools = ({ pool, serversOf, timeoutMs }: McpToolsDependencies): McpTools => {
   /**
    * The operator's server hides a workspace's of the same name, so that what agents were given under that name stays
    * what it was.
@@ -46,14 +57,16 @@ export const createMcpTools = ({ pool, serversOf, timeoutMs }: McpToolsDependenc
       const connections = await connectionsOf(customerId, new Set(wanted.map(({ server }) => server)));
       const found = await Promise.all(
         [...connections].map(async ([server, connection]) => {
-          const { tools, down } = await connection.state();
+          const { tools, leftOut, down } = await connection.state();
           return wanted
             .filter((one) => one.server === server)
             .flatMap(({ name }) => {
               const listed = tools.find((tool) => tool.name === name);
               // What a server that is down has is not known, so a tool counts as there until the server says otherwise.
-              const tool = listed ?? (down === undefined ? undefined : unknownTool(name));
-              return tool ? [toolOf(server, tool, connection, { timeoutMs, down })] : [];
+              const why = listed ? undefined : leftOut.find((tool) => tool.name === name)?.reason;
+              const unusable = down ?? (why && `the tool cannot be used: ${why}`);
+              const tool = listed ?? (unusable === undefined ? undefined : unknownTool(name));
+              return tool ? [toolOf(server, tool, connection, { timeoutMs, down: unusable })] : [];
             });
         }),
       );
@@ -69,8 +82,22 @@ export const createMcpTools = ({ pool, serversOf, timeoutMs }: McpToolsDependenc
       );
       return found.flat();
     },
+
+    servers: async (customerId) =>
+      Promise.all(
+        [...(await connectionsOf(customerId))].map(async ([name, connection]) => ({
+          name,
+          owner: pool.operators.get(name) === connection ? ('operator' as const) : ('workspace' as const),
+          state: await connection.state(),
+        })),
+      ),
   };
 };
+
+export const slugOf = (server: string, tool: string): string => `mcp.${server}.${tool}`;
+
+/** So many pictures of one result are saved, which is as many as a model is shown. */
+const MAX_PICTURES = 4;
 
 /** A tool's name may have dots, a server's has none. */
 const partsOf = (slug: string): { server: string; name: string } | undefined => {
@@ -87,13 +114,13 @@ const unknownTool = (name: string): McpTool => ({
 
 function toolOf(
   server: string,
-  { name, description, inputSchema, hints }: McpTool,
+  { name, description, inputSchema, hints, adapted }: TakenTool,
   connection: McpConnection,
   { timeoutMs, down }: { timeoutMs: number; down: string | undefined },
 ): Tool {
   const effect: Effect = hints.readOnly ? 'read' : hints.idempotent ? 'idempotent' : 'irreversible';
   return {
-    slug: `mcp.${server}.${name}`,
+    slug: slugOf(server, name),
     description: storableText(description.slice(0, MAX_DESCRIPTION_LENGTH)),
     parameters: inputSchema,
     effect,
@@ -101,7 +128,8 @@ function toolOf(
     module: `mcp.${server}`,
     dispatch: 'activity',
     ...(down === undefined ? {} : { unavailable: down }),
-    async execute(args, { signal }) {
+    ...(adapted === undefined ? {} : { adapted }),
+    async execute(args, { signal, saveArtifact }) {
       const result = await connection
         .call(name, args as Record<string, unknown>, { signal, timeoutMs })
         .catch((error: unknown) => {
@@ -110,7 +138,17 @@ function toolOf(
       const text = textOf(result.content);
       if (result.isError) throw new ToolError(text.slice(0, MAX_ERROR_LENGTH) || 'the tool failed and did not say why');
       if (isTooDeep(result.structuredContent)) throw new ToolError(`the answer is ${TOO_DEEP}`);
-      return storable(valueOf(result, text));
+      const value = valueOf(result, text);
+      const pictures = result.content.map(pictureIn).filter((each) => each !== undefined);
+      const saved: string[] = [];
+      for (const [nth, picture] of pictures.slice(0, MAX_PICTURES).entries())
+        saved.push((await saveArtifact(picture, nth)).artifactId);
+      const left = pictures.length - saved.length;
+      return storable({
+        ...value,
+        ...(saved.length > 0 && { saved_pictures: saved }),
+        ...(left > 0 && { pictures_left_out: left }),
+      });
     },
   };
 }
@@ -130,7 +168,7 @@ function explain(error: unknown, server: string, effect: Effect): unknown {
 }
 
 /** Structured content is usually repeated as text for clients that do not know it, so it is taken alone. */
-function valueOf({ structuredContent }: McpResult, text: string): unknown {
+function valueOf({ structuredContent }: McpResult, text: string): Record<string, unknown> {
   if (structuredContent === undefined) return { text };
   return isSameJson(text, structuredContent)
     ? { structured_content: structuredContent }
@@ -155,22 +193,41 @@ interface Block {
   data?: unknown;
   name?: unknown;
   uri?: unknown;
-  resource?: { uri?: unknown; text?: unknown; mimeType?: unknown };
+  description?: unknown;
+  resource?: { uri?: unknown; text?: unknown; mimeType?: unknown; blob?: unknown };
 }
 
+const sizeOf = (base64: unknown): number => (typeof base64 === 'string' ? Buffer.byteLength(base64, 'base64') : 0);
+
 function blockText(block: unknown): string {
-  const { type, text, mimeType, data, name, uri, resource } = (block ?? {}) as Block;
+  const { type, text, mimeType, data, name, uri, description, resource } = (block ?? {}) as Block;
   switch (type) {
     case 'text':
       return String(text);
     case 'image':
+      return `[${type} ${String(mimeType)}, ${sizeOf(data)} bytes]`;
     case 'audio':
-      return `[${type} ${String(mimeType)}, ${typeof data === 'string' ? Buffer.byteLength(data, 'base64') : 0} bytes]`;
+      return `[${type} ${String(mimeType)}, ${sizeOf(data)} bytes: audio cannot be read here]`;
     case 'resource_link':
-      return `[resource ${String(name)}: ${String(uri)}]`;
+      return `[resource ${String(name)}: ${String(uri)}${typeof description === 'string' ? `: ${description}` : ''}]`;
     case 'resource':
-      return typeof resource?.text === 'string' ? resource.text : `[resource ${String(resource?.uri)}]`;
+      if (typeof resource?.text === 'string') return resource.text;
+      if (resource?.blob === undefined) return `[resource ${String(resource?.uri)}]`;
+      return `[resource ${String(resource.uri)}: ${String(resource.mimeType)}, ${sizeOf(resource.blob)} bytes that are no text]`;
     default:
       return `[${String(type)}]`;
   }
+}
+
+/** @returns the picture that the block is, by its bytes: what a server calls it says nothing */
+function pictureIn(block: unknown) {
+  const { type, data, mimeType, resource } = fieldsOf(block);
+  const { blob, mimeType: typeOfBlob } = fieldsOf(resource);
+  const given = type === 'image' ? data : type === 'resource' ? blob : undefined;
+  if (typeof given !== 'string') return undefined;
+  const bytes = Buffer.from(given, 'base64');
+  if (!isPicture(bytes)) return undefined;
+  const contentType = String((type === 'image' ? mimeType : typeOfBlob) ?? 'application/octet-stream');
+  const extension = /^image\/(png|jpeg|gif|webp|avif|tiff)$/.exec(contentType)?.[1];
+  return extension ? { filename: `picture.${extension}`, contentType, bytes } : undefined;
 }

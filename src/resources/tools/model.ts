@@ -17,7 +17,11 @@ export interface ToolContext {
   now: () => Date;
   /** @returns the token that the workspace gave to an integration, and where it may go; undefined if there is none */
   credential(integration: string): Promise<ToolCredential | undefined>;
-  saveArtifact(file: { filename: string; contentType: string; bytes: Buffer }): Promise<{ artifactId: string }>;
+  saveArtifact(
+    file: { filename: string; contentType: string; bytes: Buffer },
+    /** Of several files of one call, from 0. */
+    nth?: number,
+  ): Promise<{ artifactId: string }>;
 }
 
 /** The kinds of custom tools. */
@@ -73,6 +77,13 @@ export interface Tool {
    * Says why it cannot be called at the moment: it is then not offered, and a model that calls it all the same is told.
    */
   unavailable?: string;
+  /** Why models are told of its arguments in another form than its own. */
+  adapted?: string;
+  /**
+   * It only reads what the service has at hand, within milliseconds. Its calls are made by the turn that they are of, and
+   * take no activity.
+   */
+  isQuick?: boolean;
   /** @throws ToolError for what the model should be told; anything else counts as a failure and is retried */
   execute(args: unknown, context: ToolContext): Promise<unknown>;
 }

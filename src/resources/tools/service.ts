@@ -7,14 +7,16 @@
 import { present } from '../../platform/core/present.ts';
 import { keptSecretFault } from '../../platform/core/http-origin.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { storableText } from '../../platform/core/storable.ts';
 import { originFault, type TokenOrigins } from '../integrations/model.ts';
 import type { References } from '../references/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
-import { schemaProblem } from './arguments.ts';
+import { adaptationOf, schemaProblem } from './arguments.ts';
 import type { NewTool, ToolChange } from './contract.ts';
 import type { CustomKinds, ToolBody } from './custom/kind.ts';
 import { isSecret, keptSecrets, maskIn, maskSecrets, unmaskSecrets } from './custom/secrets.ts';
 import { categoryOf, CUSTOM_MODULE, paramNames, type CustomTool, type Tool, type ToolKind } from './model.ts';
+import { slugOf, type ListedServer } from './mcp.ts';
 import { previewOf } from './preview.ts';
 import type { ToolRegistry } from './registry.ts';
 import type { ToolDefinition, ToolStore } from './store.ts';
@@ -27,6 +29,7 @@ interface ToolServiceDependencies {
   references: Pick<References, 'requireUnused'>;
   /** The tools that no workspace made. */
   shipped: Pick<ToolRegistry, 'get' | 'list'>;
+  mcpServers: (customerId: string) => Promise<ListedServer[]>;
   kinds: CustomKinds;
   isIntegration: (slug: string) => boolean;
   /** @returns where the token of an integration may go */
@@ -107,9 +110,14 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
       transport: call.transport,
       params_preview: previewOf(call.arguments),
     }));
-    return tool
-      ? { ...shippedRow(tool, usedBy), id: null, params_schema: tool.parameters, recent_invocations: invocations }
-      : { ...customRow(present(custom), usedBy), ...customRest(present(custom)), recent_invocations: invocations };
+    return {
+      ...(tool
+        ? { ...shippedRow(tool, usedBy), id: null, params_schema: tool.parameters }
+        : { ...customRow(present(custom), usedBy), ...customRest(present(custom)) }),
+      unavailable: tool?.unavailable ?? null,
+      adapted: adaptationOf(tool ?? { parameters: present(custom).schema }) ?? null,
+      recent_invocations: invocations,
+    };
   }
 
   const shippedRow = (tool: Tool, usedBy: number) => ({
@@ -146,6 +154,11 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
         ],
         meta: { total: builtin.length + custom.length, builtin: builtin.length, custom: custom.length },
       };
+    },
+
+    async listMcpServers(customerId: string) {
+      const data = (await dependencies.mcpServers(customerId)).map(serverRow);
+      return { data, meta: { total: data.length } };
     },
 
     detail: detailOf,
@@ -240,6 +253,26 @@ function checkReceiver(before: CustomTool, change: ToolChange, after: ToolDefini
   if (kept === undefined || isSameReceiver(before, after)) return;
   throw new Problem('bad_request', `body.${kept}: ${keptSecretFault(receiverOf(before.body))}`);
 }
+
+const serverRow = ({ name: server, owner, state }: ListedServer) => ({
+  name: server,
+  owner,
+  state: state.down === undefined ? ('connected' as const) : ('failed' as const),
+  since: state.since,
+  reason: state.reason === undefined ? null : storableText(state.reason),
+  tools: state.tools.map(({ name, description, adapted = null }) => ({
+    slug: slugOf(server, name),
+    description: storableText(description.slice(0, MAX_DESCRIPTION_LENGTH)),
+    adapted,
+  })),
+  left_out: state.leftOut.map(({ name, reason }) => ({
+    name: storableText(name.slice(0, MAX_NAME_LENGTH)),
+    reason: storableText(reason),
+  })),
+});
+
+const MAX_NAME_LENGTH = 200;
+const MAX_DESCRIPTION_LENGTH = 4_000;
 
 const params = (schema: Record<string, unknown>) => {
   const names = paramNames(schema);

@@ -97,7 +97,7 @@ test.each([null, '', undefined])('the last page ends with %j', async (end) => {
       nextCursor: end,
     },
   ];
-  const tools = await session.listTools();
+  const { tools } = await session.listTools();
   expect(tools.map(({ name, description, hints }) => ({ name, description, hints }))).toEqual([
     { name: 'search', description: '', hints: { readOnly: false, idempotent: false, destructive: true } },
     { name: 'hinted', description: '', hints: { readOnly: true, idempotent: false, destructive: false } },

@@ -160,7 +160,7 @@ test('stops with its run', async () => {
   const runId = await dispatch(tenant, { agent: 'caller', prompt: `Do it. ${callOf('hook', { name: 'Ada' })}` });
   await eventually(() => expect(seen).toHaveLength(1));
   await tenant.cp('POST', `/v1/runs/${runId}/cancel`);
-  await untilStatus(tenant, runId, 'cancelled', 10_000);
+  await untilStatus(tenant, runId, 'cancelled');
 });
 
 // Guards: operators and members read neither a tool's secret nor what was sent or answered.

@@ -103,7 +103,7 @@ test('cancelling a run ends its script', async () => {
     expect(calls).toHaveLength(1);
   });
   await tenant.cp('POST', `/v1/runs/${runId}/cancel`, {});
-  await untilStatus(tenant, runId, 'cancelled', 10_000);
+  await untilStatus(tenant, runId, 'cancelled');
   // There is one place, and it is free again.
   await make('script', 'script', { script: 'return 1' });
   expect(await call('script')).toMatchObject({ status: 'succeeded' });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { eq, sql } from 'drizzle-orm';
 import { memoryEntries } from '../../../src/resources/memory/table.ts';
-import { tool as callOf } from '../../support/fixtures/runs.ts';
+import { eventsOf, tool as callOf } from '../../support/fixtures/runs.ts';
 import { create, list, service, show, stub, useTools } from './over-http.ts';
 
 useTools();
@@ -28,8 +28,30 @@ describe('what is shown', () => {
       ...row,
       id: null,
       params_schema: expect.objectContaining({ type: 'object', required: ['url'] }),
+      unavailable: null,
+      adapted: null,
       recent_invocations: [],
     });
+  });
+
+  // Guards: who writes a tool, and who reads a run, is told what of its arguments the model is not; built-in ones are told whole.
+  test('what models are not told of the arguments', async () => {
+    const other = await service.tenant('acc_untold');
+    const schema = { ...stub('').schema, oneOf: [{ required: ['text'] }, { required: ['loud'] }] };
+    const adapted = 'models are not told of "oneOf" at the root';
+    expect((await create(stub('either', { schema }), other)).body).toMatchObject({ adapted });
+    expect(await show('either', other)).toMatchObject({ adapted });
+    await other.cp('POST', '/v1/agents', {
+      slug: 'chooser',
+      model: 'offline',
+      prompt: 'You choose.',
+      allowed_tool_slugs: ['either', 'calculator'],
+    });
+    const run = await other.run({ agent: 'chooser', prompt: 'Choose.' });
+    const context = (await eventsOf(other, run.run_id)).find(({ event_type: type }) => type === 'context_loaded');
+    expect(context?.payload.adapted_because).toEqual({ either: adapted });
+    const { data } = await list();
+    for (const { slug } of data) expect([slug, (await show(slug)).adapted]).toEqual([slug, null]);
   });
 
   // Guards: a custom tool has its fields, and the defaults of its kind.
@@ -61,6 +83,8 @@ describe('what is shown', () => {
       body: { result: { says: 'yes' } },
       integration: null,
       effect: 'read',
+      unavailable: null,
+      adapted: null,
       recent_invocations: [],
     });
     expect(await show('greet', other)).toEqual(made.body);

@@ -12,6 +12,7 @@ interface Definition<Args extends z.ZodObject> {
   effect: Effect | ((args: z.output<Args>) => Effect);
   sensitive?: boolean;
   dispatch?: Tool['dispatch'];
+  isQuick?: boolean;
   args: Args;
   execute(args: z.output<Args>, context: ToolContext): Promise<unknown>;
 }
@@ -23,6 +24,7 @@ export const builtinTool = <Args extends z.ZodObject>({
   effect,
   sensitive = false,
   dispatch = 'activity',
+  isQuick = false,
   args: schema,
   execute,
 }: Definition<Args>): Tool => ({
@@ -41,6 +43,7 @@ export const builtinTool = <Args extends z.ZodObject>({
   sensitive,
   module: `app.tools.${area}.${slug}`,
   dispatch,
+  isQuick,
   async execute(args, context) {
     const parsed = schema.safeParse(args);
     if (!parsed.success) throw new ToolError(`bad arguments for ${slug}: ${z.prettifyError(parsed.error)}`);

@@ -134,6 +134,7 @@ export const calculator = builtinTool({
     'radians, log(x, base), round(x, places)); constants pi, e. No thousands separators, no units. ' +
     'Returns {result}, a decimal number as text.',
   effect: 'read',
+  isQuick: true,
   args: z.strictObject({
     expression: z.string().min(1).max(1_000).describe('For example (1.1 + 2.2) * 3^2 or round(sqrt(2), 4)'),
   }),

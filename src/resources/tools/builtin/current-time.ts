@@ -28,6 +28,7 @@ export const currentTime = builtinTool({
     'Tells the current date and time. Use it whenever an answer depends on today, now or how long ago something was: ' +
     'you cannot know the time otherwise. Returns {utc, timezone, local, weekday}, times as ISO 8601 with their offset.',
   effect: 'read',
+  isQuick: true,
   args: z.strictObject({
     timezone: z.string().min(1).max(100).default('UTC').describe('IANA name, for example Europe/Paris'),
   }),

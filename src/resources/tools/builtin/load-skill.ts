@@ -21,6 +21,7 @@ export const createLoadSkill = ({ load, loadable }: LoadSkillSource) =>
       `Returns {slug, title, content, next_offset}, at most ${PAGE_LENGTH} characters at a time; next_offset is null at ` +
       'the end.',
     effect: 'read',
+    isQuick: true,
     args: z.strictObject({ slug: z.string().min(1).max(200).describe('Of the skill'), offset: Offset }),
     async execute({ slug, offset }, { customerId, agent }) {
       const skill = await load(customerId, agent, slug);

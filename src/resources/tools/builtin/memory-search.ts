@@ -9,7 +9,16 @@ export interface MemorySearch {
     query: string;
     limit: number;
     signal: AbortSignal;
-  }): Promise<{ id: number; type: string; slug: string | null; name: string | null; content: string; score: number }[]>;
+  }): Promise<{ found: FoundMemory[]; note?: string }>;
+}
+
+interface FoundMemory {
+  id: number;
+  type: string;
+  slug: string | null;
+  name: string | null;
+  content: string;
+  score: number;
 }
 
 const MAX_CONTENT = 4_000;
@@ -28,8 +37,9 @@ export const createMemorySearch = ({ search }: MemorySearch) =>
       limit: z.number().int().min(1).max(20).default(5),
     }),
     async execute({ query, limit }, { customerId, agent, signal }) {
-      const found = await search({ customerId, agent, query, limit, signal });
+      const { found, note } = await search({ customerId, agent, query, limit, signal });
       return {
+        ...(note !== undefined && { note }),
         results: found.map(({ id, type, slug, name, content, score }) => ({
           id,
           type,

@@ -14,7 +14,7 @@ export interface MemoryWrite {
     slug?: string | undefined;
     name?: string | undefined;
     description?: string | undefined;
-  }): Promise<{ id: number; slug: string | null }>;
+  }): Promise<{ id: number; slug: string | null; note?: string }>;
 }
 
 export const createMemoryWrite = ({ write }: MemoryWrite) =>

@@ -26,6 +26,7 @@ export const createReadArtifact = (source: ReadArtifactSource) =>
       `phases, or an earlier version of it. Returns {phase_slug, version, content, next_offset}, at most ${PAGE_LENGTH} ` +
       'characters at a time; next_offset is null at the end.',
     effect: 'read',
+    isQuick: true,
     args: z.strictObject({
       phase_slug: z
         .string()

@@ -75,7 +75,8 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
         if (document.unit === null && range.first > 1) {
           throw new ToolError(`${file.filename} has no pages: read it by offset`);
         }
-        return { ...described(file), kind: document.kind, ...documentPage(document, range, offset) };
+        const note = document.note === undefined ? {} : { note: document.note };
+        return { ...described(file), kind: document.kind, ...note, ...documentPage(document, range, offset) };
       };
       try {
         return await inTurn(read, signal);
