@@ -4,7 +4,8 @@
  * embeds a text of several pieces. So a hundred thousand notes take seconds, and lie as near to each other as real ones.
  */
 import { first, itemAt } from '../../src/platform/core/present.ts';
-import { createPackagedModel, normalized } from '../../src/platform/models/embed-packaged.ts';
+import { createPackagedModel } from '../../src/platform/models/embed-packaged.ts';
+import { normalized } from '../../src/platform/models/long-texts.ts';
 
 const WHO = [
   'Alice',

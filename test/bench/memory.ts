@@ -8,6 +8,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts';
 import { first, itemAt } from '../../src/platform/core/present.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
+import { PACKAGED } from '../../src/platform/models/embed-packaged.ts';
 import { createMemoryStore } from '../../src/resources/memory/store/index.ts';
 import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 import { createRandom, makeCorpus, type Corpus } from './memory-corpus.ts';
@@ -120,7 +121,8 @@ async function search(
 ): Promise<Searched[]> {
   const store = createMemoryStore(db);
   const found: Searched[] = sizes.map(() => ({ ms: [], recall: [] }));
-  const ask = (at: number, embedding: number[]) => store.searchEntries({ customerId: customer(at), embedding, k: K });
+  const ask = (at: number, vector: number[]) =>
+    store.searchEntries({ customerId: customer(at), embedding: { model: PACKAGED.model, vector }, k: K });
   for (const at of sizes.keys()) await ask(at, first(questions).vector);
   for (let i = 0; i < count; i++) {
     const { vector } = itemAt(questions, i % questions.length);

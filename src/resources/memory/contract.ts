@@ -22,6 +22,11 @@ const plain = {
   always_load: z.boolean().describe('Shown to the agent in every run'),
   last_verified_at: Timestamp.nullable(),
   meta: z.record(z.string(), z.unknown()).nullable(),
+  has_embedding: z
+    .boolean()
+    .describe(
+      'False: the embedding model cannot read its script, or another one had made the stored vectors when it was written. It is found by its words alone and never recalled',
+    ),
   created_at: Timestamp,
   updated_at: Timestamp,
 };
@@ -30,7 +35,10 @@ const EntryListRow = z
   .object({
     ...plain,
     preview: z.string().describe(`First ${PREVIEW_LENGTH} characters of the content`),
-    score: z.number().nullable().describe('Cosine similarity to `q`; null without `q`'),
+    score: z
+      .number()
+      .nullable()
+      .describe('Cosine similarity to `q`, or the share of words in common; null without `q`'),
   })
   .meta({ id: 'MemoryEntryListRow' });
 
@@ -38,7 +46,6 @@ const Entry = z
   .object({
     ...plain,
     content: z.string(),
-    has_embedding: z.boolean(),
     hit_count: z.int().describe('Times it was recalled into a run'),
     impression_count: z.int().describe('Times it was considered for that'),
     hit_rate: z.number(),
@@ -165,7 +172,13 @@ export const memoryStats = endpoint({
   path: '/v1/memory/stats',
   summary: 'How many entries there are, by agent, type and scope',
   status: 200,
-  reply: z.object({ total: z.int(), by_agent: Counts, by_type: Counts, by_scope: Counts }),
+  reply: z.object({
+    total: z.int(),
+    unreadable: z.int().describe('Entries that the embedding model cannot read (`has_embedding` is false)'),
+    by_agent: Counts,
+    by_type: Counts,
+    by_scope: Counts,
+  }),
 });
 
 export const listEntries = endpoint({
@@ -178,7 +191,17 @@ export const listEntries = endpoint({
   status: 200,
   reply: z.object({
     data: z.array(EntryListRow),
-    meta: z.object({ limit: z.int(), search: z.boolean(), total: z.int().optional().describe('Without `q` only') }),
+    meta: z.object({
+      limit: z.int(),
+      search: z.boolean(),
+      by: z
+        .enum(['meaning', 'words'])
+        .optional()
+        .describe(
+          'With `q` only. words: the embedding model cannot read the script of `q`, or another one made the stored vectors',
+        ),
+      total: z.int().optional().describe('Without `q` only'),
+    }),
   }),
   problems: ['embedding_failed'],
 });

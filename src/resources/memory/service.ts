@@ -6,7 +6,7 @@ import { sha256 } from '../../platform/core/crypto.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { can } from '../../platform/core/rights.ts';
 import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
-import { embedText } from '../../platform/models/embed-text.ts';
+import { embedQuestion, embedText, orProblem } from '../../platform/models/embed-text.ts';
 import type { Models } from '../../platform/models/types.ts';
 import type { OtpService } from '../otp/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
@@ -24,7 +24,7 @@ interface Dependencies {
   store: MemoryStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
   otp: Pick<OtpService, 'gate'>;
-  models: Pick<Models, 'embed'>;
+  models: Pick<Models, 'embed' | 'embedding'>;
   /** @returns whether the slug is that of a built-in skill, and so is taken in every workspace */
   isBuiltinSkill: (slug: string) => boolean;
   /** Bodies of skills are then for those with the admin stamp alone, here as at their own address. */
@@ -41,7 +41,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
         ? { ...row, ...('preview' in row && { preview: '' }), ...('content' in row && { content: '' }) }
         : row;
 
-  const embed = (customerId: string, text: string): Promise<number[]> => embedText(models, text, customerId);
+  const embed = (customerId: string, text: string) => embedText(models, text, customerId);
 
   /** Superseded entries count too: they are kept, and can be deleted. */
   const underCap = <T>(customerId: string, insert: () => Promise<T>): Promise<T> =>
@@ -67,9 +67,16 @@ export const createMemoryService = (dependencies: Dependencies) => {
         const { rows, total } = await store.listEntries(customerId, filter, limit);
         return { data: rows.map((row) => wireListRow(shown(row))), meta: { limit, search: false, total } };
       }
-      const embedding = embed(customerId, q);
-      const rows = await store.searchEntries({ customerId, embedding, k: limit, filters: filter });
-      return { data: rows.map((row) => wireListRow(shown(row), row.score)), meta: { limit, search: true } };
+      const isComparable = models.embedding.reads(q) && (await store.areVectorsOf(models.embedding));
+      const by = isComparable ? ('meaning' as const) : ('words' as const);
+      const search = { customerId, k: limit, filters: filter };
+      const rows =
+        by === 'words'
+          ? await store.searchEntriesByWords({ ...search, text: q })
+          : (
+              await store.searchEntries({ ...search, embedding: orProblem(embedQuestion(models, q, customerId)) })
+            ).filter(({ preview }) => models.embedding.reads(preview));
+      return { data: rows.map((row) => wireListRow(shown(row), row.score)), meta: { limit, search: true, by } };
     },
 
     /** @throws Problem not_found */
@@ -177,6 +184,7 @@ const wireCommon = (row: Omit<EntryListRow, 'preview'>) => ({
   always_load: row.alwaysLoad,
   last_verified_at: row.lastVerifiedAt,
   meta: row.meta,
+  has_embedding: row.hasEmbedding,
   created_at: row.createdAt,
   updated_at: row.updatedAt,
 });
@@ -190,7 +198,6 @@ const wireListRow = (row: EntryListRow, score: number | null = null) => ({
 const wireEntry = (row: EntryRow) => ({
   ...wireCommon(row),
   content: row.content,
-  has_embedding: row.hasEmbedding,
   hit_count: row.hitCount,
   impression_count: row.impressionCount,
   hit_rate: row.impressionCount === 0 ? 0 : row.hitCount / row.impressionCount,

@@ -9,12 +9,12 @@ import {
   pgTable,
   text,
   uniqueIndex,
-  vector,
   type AnyPgColumn,
 } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { PACKAGED } from '../../platform/models/embed-packaged.ts';
 import { workspaces } from '../workspaces/table.ts';
+import { embeddingColumn } from './embedding-column.ts';
 import { EDGE_TYPES, ENTRY_STATUSES } from './model.ts';
 
 export const memoryStatus = pgEnum('memory_status', ENTRY_STATUSES);
@@ -56,7 +56,7 @@ export const memoryEntries = pgTable(
     /** Set for skills alone: the agents that can load it; empty for all. */
     agents: text('agents').array().notNull().default([]),
     /** The vector has unit length. */
-    embedding: vector('embedding', { dimensions: PACKAGED.dimensions }),
+    embedding: embeddingColumn('embedding', { dimensions: PACKAGED.dimensions }),
     hitCount: integer('hit_count').notNull().default(0),
     impressionCount: integer('impression_count').notNull().default(0),
     lastHitAt: instant('last_hit_at'),

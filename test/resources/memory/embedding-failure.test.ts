@@ -5,6 +5,7 @@ import { createLog } from '../../../src/platform/core/log.ts';
 import type { Problem } from '../../../src/platform/core/problem.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
+import { requireVectorsOf } from '../../../src/resources/memory/re-embed.ts';
 import { createMemoryService, type MemoryService } from '../../../src/resources/memory/service.ts';
 import { createMemoryStore } from '../../../src/resources/memory/store/index.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
@@ -33,11 +34,13 @@ beforeAll(async () => {
     OPENAI_COMPATIBLE_API_KEY: 'sk-canary',
     OPENAI_COMPATIBLE_MODEL: 'chat',
   });
+  const models = createModels(config, { log: createLog({ level: 'silent', pretty: false }) });
+  await requireVectorsOf(database.db, models.embedding);
   memory = createMemoryService({
     store: createMemoryStore(database.db),
     workspaces: createWorkspaceStore(database.db),
     otp: { gate: () => Promise.reject(new Error('no test here confirms anything')) },
-    models: createModels(config, { log: createLog({ level: 'silent', pretty: false }) }),
+    models,
     isBuiltinSkill: () => false,
     publicVisibility: false,
   });

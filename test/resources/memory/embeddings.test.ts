@@ -97,6 +97,7 @@ describe('the stored vectors', () => {
   afterAll(() => database?.close());
 
   const other = { model: 'openai:other', dimensions: 4 };
+  const reads = () => true;
   const embed = async (texts: readonly string[]) => texts.map((text) => vectorOf(text));
   const add = async (...contents: string[]) => {
     for (const content of contents) {
@@ -134,6 +135,7 @@ describe('the stored vectors', () => {
     const embedded: string[] = [];
     const brokenOff = reEmbed(database.db, {
       ...other,
+      reads,
       async embed(texts) {
         if (embedded.length > 0) throw new Error('killed');
         embedded.push(...texts);
@@ -142,7 +144,8 @@ describe('the stored vectors', () => {
     });
     await expect(brokenOff).rejects.toThrow('killed');
     await start(PACKAGED);
-    const search = { customerId, embedding: new Array<number>(PACKAGED.dimensions).fill(1), k: 3 };
+    const vector = new Array<number>(PACKAGED.dimensions).fill(1);
+    const search = { customerId, embedding: { model: PACKAGED.model, vector }, k: 3 };
     expect(await store.searchEntries(search)).toHaveLength(3);
 
     const [{ id } = { id: 0 }] = await database.db.rows<{ id: number }>(
@@ -152,6 +155,7 @@ describe('the stored vectors', () => {
     const progress: { done: number; total: number }[] = [];
     const isChanged = await reEmbed(database.db, {
       ...other,
+      reads,
       async embed(texts) {
         // Somebody writes while the last ones are embedded.
         if (rest.length === 0) await add('written meanwhile');
@@ -169,10 +173,14 @@ describe('the stored vectors', () => {
     await start(other);
     await expect(start(PACKAGED)).rejects.toThrow(ConfigError);
     expect(await columns()).toEqual(['embedding']);
-    const found = await store.searchEntries({ customerId, embedding: vectorOf('one, changed'), k: 200 });
+    const found = await store.searchEntries({
+      customerId,
+      embedding: { model: other.model, vector: vectorOf('one, changed') },
+      k: 200,
+    });
     expect(found).toHaveLength(152);
     expect(found[0]).toMatchObject({ id, score: expect.closeTo(1, 6) });
-    expect(await reEmbed(database.db, { ...other, embed })).toBe(false);
+    expect(await reEmbed(database.db, { ...other, reads, embed })).toBe(false);
   });
 
   // Guards: the new vectors have the index that searches of large workspaces use.
@@ -184,14 +192,36 @@ describe('the stored vectors', () => {
     ]);
   });
 
+  // Guards against: going over to a model that has no tokens for some of the entries, which never came to its end; and
+  // vectors of noise for those entries.
+  test('leave out what the new model cannot read', async () => {
+    await add('会议室必须提前两天预订。');
+    const fourth = { model: 'openai:fourth', dimensions: 4 };
+    const embedded: string[] = [];
+    const isChanged = await reEmbed(database.db, {
+      ...fourth,
+      reads: (text) => !text.startsWith('会议'),
+      async embed(texts) {
+        embedded.push(...texts);
+        return embed(texts);
+      },
+    });
+    expect(isChanged).toBe(true);
+    expect(embedded).toHaveLength(152);
+    const without = await database.db.rows(sql`select content from memory_entries where embedding is null`);
+    expect(without).toEqual([{ content: '会议室必须提前两天预订。' }]);
+    await reEmbed(database.db, { ...other, reads, embed });
+    expect(await database.db.rows(sql`select 1 from memory_entries where embedding is null`)).toEqual([]);
+  });
+
   // Guards: re-embedding to another model than before begins anew, and vectors of two models are never mixed.
   test('of an attempt with another model are thrown away', async () => {
     const third = { model: 'openai:third', dimensions: 6 };
     await expect(
-      reEmbed(database.db, { ...third, embed: () => Promise.reject(new Error('killed')) }),
+      reEmbed(database.db, { ...third, reads, embed: () => Promise.reject(new Error('killed')) }),
     ).rejects.toThrow();
     expect(await columns()).toEqual(['embedding', 'embedding_next']);
-    await reEmbed(database.db, { ...PACKAGED, embed: async (texts) => texts.map(() => new Array(512).fill(1)) });
+    await reEmbed(database.db, { ...PACKAGED, reads, embed: async (texts) => texts.map(() => new Array(512).fill(1)) });
     await start(PACKAGED);
   });
 });

@@ -139,8 +139,8 @@ describe('memory.list', () => {
     const all = await list();
     expect(all.data.map(({ id }: { id: number }) => id)).toEqual([third.id, second.id, first.id]);
     expect(all.meta).toEqual({ limit: 50, search: false, total: 3 });
-    const { content: _, has_embedding, hit_count, hit_rate, impression_count, last_hit_at, ...shown } = first;
-    expect({ has_embedding, hit_count, hit_rate, impression_count, last_hit_at }).toBeDefined();
+    const { content: _, hit_count, hit_rate, impression_count, last_hit_at, ...shown } = first;
+    expect({ hit_count, hit_rate, impression_count, last_hit_at }).toBeDefined();
     expect(all.data[2]).toEqual({ ...shown, preview: `${'é'.repeat(239)}🍞`, score: null });
 
     expect((await list('?limit=1')).meta).toEqual({ limit: 1, search: false, total: 3 });
@@ -159,7 +159,7 @@ describe('memory.list', () => {
     await patch(bread.id, { status: 'archived' }, asker);
     const { status, body } = await asker.cp('GET', `${ENTRIES}?q=${encodeURIComponent('how do I bake a loaf?')}`);
     expect(status).toBe(200);
-    expect(body.meta).toEqual({ limit: 50, search: true });
+    expect(body.meta).toEqual({ limit: 50, search: true, by: 'meaning' });
     expect(body.data.map(({ id }: { id: number }) => id)).toEqual([bread.id, car.id]);
     expect(body.data[0]).toMatchObject({ status: 'archived', preview: bread.content });
     expect(body.data[0].score).toBeGreaterThan(body.data[1].score);

@@ -203,6 +203,7 @@ describe('memory.stats', () => {
     const counter = await service.tenant('acc_memory_stats');
     expect((await counter.cp('GET', '/v1/memory/stats')).body).toEqual({
       total: 0,
+      unreadable: 0,
       by_agent: [],
       by_type: [],
       by_scope: [],
@@ -214,6 +215,7 @@ describe('memory.stats', () => {
     await created({ agent: 'writer' }, counter);
     expect((await counter.cp('GET', '/v1/memory/stats')).body).toEqual({
       total: 5,
+      unreadable: 0,
       by_agent: [
         { key: 'writer', count: 3 },
         { key: '', count: 1 },

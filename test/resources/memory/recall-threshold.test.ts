@@ -2,11 +2,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { itemAt } from '../../../src/platform/core/present.ts';
-import { createPackagedModel } from '../../../src/platform/models/embed-packaged.ts';
+import { createEmbedder } from '../../../src/platform/models/embed.ts';
 import { TEST_SECRETS } from '../../support/service/service.ts';
 import { LABELLED, UNRELATED } from './labelled.ts';
 
-const { MEMORY_RECALL_THRESHOLD: THRESHOLD } = loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused' });
+const model = createEmbedder(loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused' }), {});
+const THRESHOLD = model.near;
 
 interface Pair {
   prompt: string;
@@ -18,7 +19,6 @@ let pairs: Pair[];
 const prompts = [...LABELLED.flatMap((each) => each.prompts), ...UNRELATED];
 
 beforeAll(async () => {
-  const model = createPackagedModel();
   const memories = await model.embed(LABELLED.map(({ memory }) => memory));
   const vectors = await model.embed(prompts);
   pairs = prompts.flatMap((prompt, p) =>

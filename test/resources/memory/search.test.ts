@@ -1,6 +1,7 @@
 /** Search among the entries of many workspaces. The vectors are short ones, so that tens of thousands are soon there. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { PACKAGED } from '../../../src/platform/models/embed-packaged.ts';
 import type { Database } from '../../../src/platform/db/client.ts';
 import { createMemoryStore, type MemoryStore } from '../../../src/resources/memory/store/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -53,6 +54,8 @@ async function fill(db: Database, customerId: string, count: number, vector: () 
   }
 }
 
+const ASKED = { model: PACKAGED.model, vector: QUESTION };
+
 /** What comparing with every entry gives. */
 async function exactly(customerId: string, k: number): Promise<number[]> {
   const rows = await database.db.rows<{ id: number }>(sql`
@@ -66,14 +69,14 @@ async function exactly(customerId: string, k: number): Promise<number[]> {
 // Guards: a workspace with few entries finds as many as it asked for, and the right ones, however many closer ones
 // others have; none of theirs is found.
 test.each([1, 10, 40])('a small workspace among a large one gets its %i', async (k) => {
-  const found = await store.searchEntries({ customerId: small, embedding: QUESTION, k });
+  const found = await store.searchEntries({ customerId: small, embedding: ASKED, k });
   expect(found.map(({ id }) => id)).toEqual(await exactly(small, k));
 });
 
 // Guards: a search for more entries than there are does not fail.
 test('asking for more than there are gives all', async () => {
-  expect(await store.searchEntries({ customerId: small, embedding: QUESTION, k: 200 })).toHaveLength(40);
-  expect(await store.searchEntries({ customerId: 'nobody', embedding: QUESTION, k: 5 })).toEqual([]);
+  expect(await store.searchEntries({ customerId: small, embedding: ASKED, k: 200 })).toHaveLength(40);
+  expect(await store.searchEntries({ customerId: 'nobody', embedding: ASKED, k: 5 })).toEqual([]);
 });
 
 // Guards: the index finds nearly the same entries as a comparison with all, in order and with the true similarity.
@@ -87,7 +90,7 @@ test('a large workspace is searched by the index', async () => {
     }),
   );
   expect(plan).toContain('memory_entries_by_embedding');
-  const found = await store.searchEntries({ customerId: large, embedding: QUESTION, k: 50 });
+  const found = await store.searchEntries({ customerId: large, embedding: ASKED, k: 50 });
   const scores = found.map(({ score }) => score);
   expect(scores).toEqual([...scores].sort((a, b) => b - a));
   expect(scores[0]).toBeLessThanOrEqual(1);
@@ -97,14 +100,14 @@ test('a large workspace is searched by the index', async () => {
 
 // Guards: a strict filter does not end the walk along the index before the matching entries are found.
 test('a filter does not thin the results', async () => {
-  const search = { customerId: large, embedding: QUESTION, k: 7, filters: { type: 'rare' } };
+  const search = { customerId: large, embedding: ASKED, k: 7, filters: { type: 'rare' } };
   const found = await store.searchEntries(search);
   expect(found.map(({ type }) => type)).toEqual(new Array(7).fill('rare'));
 });
 
 // Guards: the settings of a search end with it, because others use the same connection.
 test('leaves no setting behind', async () => {
-  await store.searchEntries({ customerId: large, embedding: QUESTION, k: 3 });
+  await store.searchEntries({ customerId: large, embedding: ASKED, k: 3 });
   const [row] = await database.db.rows<{ sort: string; scan: string }>(
     sql`select current_setting('enable_sort') as sort, current_setting('hnsw.iterative_scan') as scan`,
   );

@@ -2,6 +2,7 @@
 import { and, desc, eq, getTableColumns, isNotNull, ne, sql, type SQL } from 'drizzle-orm';
 import { first, present } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
+import type { Embedded } from '../../../platform/models/types.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { PREVIEW_LENGTH, SKILL, type EntryStatus, type WikilinkType } from '../model.ts';
 import { countRows, countsOf } from '../../tallies/store.ts';
@@ -26,13 +27,14 @@ export const entryListColumns = {
   meta: plain.meta,
   createdAt: plain.createdAt,
   updatedAt: plain.updatedAt,
+  hasEmbedding: sql<boolean>`${memoryEntries.embedding} is not null`,
   preview: sql<string>`left(${memoryEntries.content}, ${sql.raw(String(PREVIEW_LENGTH))})`,
 };
 
 const entryColumns = {
   ...plain,
   content: memoryEntries.content,
-  hasEmbedding: sql<boolean>`${memoryEntries.embedding} is not null`,
+  hasEmbedding: entryListColumns.hasEmbedding,
 };
 
 export type EntryListRow = Awaited<ReturnType<typeof listEntries>>['rows'][number];
@@ -147,7 +149,7 @@ export type NewEntry = Pick<Row, 'type' | 'content'> &
       | 'category'
       | 'agents'
     >
-  > & { embedding: number[] };
+  > & { embedding: Embedded | null };
 
 /**
  * Writes an entry with its links, and leads those to it that waited for its slug. It is called in a transaction that

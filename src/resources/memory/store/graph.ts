@@ -88,5 +88,16 @@ export async function readStats(db: Database, customerId: string) {
     group by grouping sets ((), (agent), (type), (scope))
     order by count desc, key`);
   const by = (what: string): Count[] => rows.filter((row) => row.by === what).map(({ key, count }) => ({ key, count }));
-  return { total: first(by('total')).count, by_agent: by('agent'), by_type: by('type'), by_scope: by('scope') };
+  // The tallies do not tell these apart. A null is seen in the row's header, without its vector.
+  const { unreadable } = first(
+    await db.rows<{ unreadable: number }>(sql`
+    select count(*)::int as unreadable from memory_entries where customer_id = ${customerId} and embedding is null`),
+  );
+  return {
+    total: first(by('total')).count,
+    unreadable,
+    by_agent: by('agent'),
+    by_type: by('type'),
+    by_scope: by('scope'),
+  };
 }

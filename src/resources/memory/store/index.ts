@@ -18,6 +18,8 @@ import {
 import { readGraph, readStats } from './graph.ts';
 import { listAlwaysLoaded, recallEntries, searchForAgent } from './recall.ts';
 import { searchEntries } from './search.ts';
+import { searchEntriesByWords, searchForAgentByWords } from './by-words.ts';
+import { areVectorsOf } from './vectors.ts';
 import { supersedeEntry } from './supersede.ts';
 
 const QUERIES = {
@@ -37,8 +39,11 @@ const QUERIES = {
   deleteEntries,
   verifyEntry,
   supersedeEntry,
+  areVectorsOf,
   searchEntries,
+  searchEntriesByWords,
   searchForAgent,
+  searchForAgentByWords,
   listAlwaysLoaded,
   recallEntries,
   readGraph,

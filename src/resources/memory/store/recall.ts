@@ -1,6 +1,7 @@
 /** Finds what a run is reminded of when it begins: what is always to be known, and what is near to its prompt. */
 import { and, asc, eq, ne, or, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
+import type { Embedded } from '../../../platform/models/types.ts';
 import { PERSONAL, SKILL } from '../model.ts';
 import { memoryEntries } from '../table.ts';
 import { nearest } from './search.ts';
@@ -12,15 +13,18 @@ export interface Remembered {
   content: string;
 }
 
-const columns = {
+const rememberedColumns = {
   id: memoryEntries.id,
   type: memoryEntries.type,
   name: memoryEntries.name,
   content: memoryEntries.content,
 };
 
+export type Found = Remembered & { slug: string | null; createdAt: Date };
+export const foundColumns = { ...rememberedColumns, slug: memoryEntries.slug, createdAt: memoryEntries.createdAt };
+
 /** Selects active memories that an agent may see: its own, and those that are not another agent's alone. */
-const seenBy = (agent: string): SQL | undefined =>
+export const seenBy = (agent: string): SQL | undefined =>
   and(
     eq(memoryEntries.status, 'active'),
     ne(memoryEntries.type, SKILL),
@@ -36,7 +40,7 @@ export const listAlwaysLoaded = (
   { customerId, agent, limit }: { customerId: string; agent: string; limit: number },
 ): Promise<Remembered[]> =>
   db.orm
-    .select(columns)
+    .select(rememberedColumns)
     .from(memoryEntries)
     .where(and(eq(memoryEntries.customerId, customerId), eq(memoryEntries.alwaysLoad, true), seenBy(agent)))
     .orderBy(asc(memoryEntries.id))
@@ -45,24 +49,19 @@ export const listAlwaysLoaded = (
 /** @returns the entries nearest to a vector, without those that are always loaded */
 export const recallEntries = (
   db: Database,
-  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: number[]; k: number },
+  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: Embedded; k: number },
 ): Promise<(Remembered & { score: number })[]> =>
   nearest<Remembered>(
     db,
     { customerId, embedding, k, where: and(eq(memoryEntries.alwaysLoad, false), seenBy(agent)) },
-    columns,
+    rememberedColumns,
   );
 
 /** @returns what an agent finds when it searches */
 export const searchForAgent = (
   db: Database,
-  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: number[]; k: number },
-) =>
-  nearest<Remembered & { slug: string | null; createdAt: Date }>(
-    db,
-    { customerId, embedding, k, where: seenBy(agent) },
-    { ...columns, slug: memoryEntries.slug, createdAt: memoryEntries.createdAt },
-  );
+  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: Embedded; k: number },
+) => nearest<Found>(db, { customerId, embedding, k, where: seenBy(agent) }, foundColumns);
 
 /** The entries that were compared with a prompt, and those of them that were close enough to be told. */
 export interface Recalled {

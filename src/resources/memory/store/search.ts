@@ -7,6 +7,8 @@ import { and, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import type { SelectedFields } from 'drizzle-orm/pg-core';
 import { first } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
+import type { Embedded } from '../../../platform/models/types.ts';
+import { isColumnOfVector, vectorText } from '../embedding-column.ts';
 import { memoryEntries } from '../table.ts';
 import { entriesWhere, entryListColumns, type EntryFilter, type EntryListRow } from './entries.ts';
 
@@ -24,7 +26,7 @@ const EF_SEARCH = 200;
 interface Nearest {
   customerId: string;
   /** It may be under way: meanwhile the database is asked how it is to be compared. */
-  embedding: readonly number[] | Promise<readonly number[]>;
+  embedding: Embedded | Promise<Embedded>;
   /** So many entries are wanted. */
   k: number;
   /** A condition beside that on the workspace. */
@@ -47,9 +49,10 @@ export async function nearest<Row>(
 ): Promise<(Row & { score: number })[]> {
   if (k < 1) return [];
   const [vector, isExact] = await Promise.all([embedding, isComparedExactly(db, customerId, k)]);
-  const isEntry = and(eq(memoryEntries.customerId, customerId), where, isNotNull(memoryEntries.embedding));
+  const isComparable = and(isNotNull(memoryEntries.embedding), isColumnOfVector(vector));
+  const isEntry = and(eq(memoryEntries.customerId, customerId), where, isComparable);
   const compared = sql`
-    select id, embedding <=> ${textOf(vector)}::vector as distance from memory_entries where ${isEntry}`;
+    select id, embedding <=> ${vectorText(vector)}::vector as distance from memory_entries where ${isEntry}`;
   const load = async (near: SQL) => {
     const rows: unknown = await db.orm
       .select({ ...columns, score: sql<number>`1 - near.distance` })
@@ -71,9 +74,6 @@ export async function nearest<Row>(
   // There are no more, or the filter lets so few through that the index gave up before it had met them.
   return found.length < k ? exactly() : found;
 }
-
-/** The text has no more digits than the database keeps, as reading them is a good part of a short search. */
-const textOf = (vector: readonly number[]): string => `[${vector.map((value) => value.toPrecision(8)).join()}]`;
 
 /** Counts no further than it has to. */
 async function isComparedExactly(db: Database, customerId: string, k: number): Promise<boolean> {

@@ -6,10 +6,12 @@
  * and then that column takes the place of the old one in one transaction: until then searches go on as before, and
  * whoever is broken off goes on where it was.
  */
-import { sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { itemAt, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
-import { HNSW } from '../table.ts';
+import { isColumnOf } from '../embedding-column.ts';
+import type { Embedded } from '../../../platform/models/types.ts';
+import { HNSW, memoryEntries } from '../table.ts';
 
 /** A model, and how many numbers its vectors have. */
 export interface VectorKind {
@@ -17,6 +19,8 @@ export interface VectorKind {
   dimensions: number;
 }
 
+/** As many rows as a table can have. */
+const MOST_ROWS = 2 ** 31 - 1;
 const CURRENT = 'embedding';
 const NEXT = 'embedding_next';
 
@@ -37,6 +41,12 @@ const vectorType = ({ dimensions }: VectorKind) => sql.raw(`vector(${dimensions}
 const comment = (db: Database, column: string, { model }: VectorKind) =>
   db.rows(sql.raw(`comment on column memory_entries.${column} is '${model.replaceAll("'", "''")}'`));
 
+/** @returns whether the stored vectors are of this model */
+export async function areVectorsOf(db: Database, { model, dimensions }: VectorKind): Promise<boolean> {
+  const [column] = await db.rows<{ isIt: boolean }>(sql`select ${isColumnOf({ model, dimensions })} as "isIt"`);
+  return present(column).isIt;
+}
+
 /** Makes the column one of this kind where it holds nothing yet. @returns false where it does */
 export const adoptKind = (db: Database, kind: VectorKind): Promise<boolean> =>
   db.transaction(async () => {
@@ -51,6 +61,8 @@ export const adoptKind = (db: Database, kind: VectorKind): Promise<boolean> =>
 /** Makes the second column, unless an earlier attempt with the same model left it. */
 export const prepareNext = (db: Database, kind: VectorKind): Promise<void> =>
   db.transaction(async () => {
+    // Of two at once the second sees the column of the first.
+    await db.rows(sql`lock table memory_entries in access exclusive mode`);
     const there = await kindOf(db, NEXT);
     if (there && isSameKind(there, kind)) return;
     await db.rows(sql`alter table memory_entries drop column if exists embedding_next`);
@@ -100,23 +112,30 @@ export async function writeNext(db: Database, vectors: readonly (TextToEmbed & {
     where memory_entries.id = given.id and memory_entries.content = given.content`);
 }
 
+export async function isNextIndexed(db: Database): Promise<boolean> {
+  const [index] = await db.rows(sql`
+    select 1 from pg_index where indexrelid = to_regclass('memory_entries_by_embedding_next') and indisvalid`);
+  return index !== undefined;
+}
+
 /** Builds the index beside the work of others; one that an earlier attempt left half made is made anew. */
 export async function indexNext(db: Database): Promise<void> {
   await db.rows(sql`drop index if exists memory_entries_by_embedding_next`);
   await db.rows(sql`
-    create index concurrently memory_entries_by_embedding_next on memory_entries
+    create index concurrently if not exists memory_entries_by_embedding_next on memory_entries
     using hnsw (embedding_next vector_cosine_ops)
     with (m = ${sql.raw(String(HNSW.m))}, ef_construction = ${sql.raw(String(HNSW.ef_construction))})`);
 }
 
 /**
  * Puts the second column in the place of the first.
- * @returns false, with nothing changed, where entries still lack a vector
+ * @returns false, with nothing changed, where entries that the model reads still lack a vector, or the index is not whole
  */
-export const swapNext = (db: Database): Promise<boolean> =>
+export const swapNext = (db: Database, reads: (text: string) => boolean): Promise<boolean> =>
   db.transaction(async () => {
     await db.rows(sql`lock table memory_entries in access exclusive mode`);
-    if ((await listWithoutNext(db, { limit: 1 })).length > 0) return false;
+    const without = await listWithoutNext(db, { limit: MOST_ROWS });
+    if (without.some(({ content }) => reads(content)) || !(await isNextIndexed(db))) return false;
     await db.rows(sql`drop trigger memory_entries_forget_next on memory_entries`);
     await db.rows(sql`drop function memory_entries_forget_next`);
     await db.rows(sql`alter table memory_entries drop column embedding`);
@@ -124,3 +143,30 @@ export const swapNext = (db: Database): Promise<boolean> =>
     await db.rows(sql`alter index memory_entries_by_embedding_next rename to memory_entries_by_embedding`);
     return true;
   });
+
+/** @returns entries from an id on, each with whether it has a vector */
+export const listEmbedded = (db: Database, { after, limit }: { after: number; limit: number }) =>
+  db.rows<TextToEmbed & { isEmbedded: boolean }>(sql`
+    select id, content, embedding is not null as "isEmbedded" from memory_entries where id > ${after}
+    order by id limit ${limit}`);
+
+/** @returns how many lost their vectors */
+export async function forget(db: Database, ids: readonly number[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const rows = await db.rows(sql`
+    update memory_entries set embedding = null where id = any(${sql.param([...ids])}::int[]) returning id`);
+  return rows.length;
+}
+
+/** Writes the vector of an entry that still lacks one and whose content is still what was embedded. @returns 1 if so */
+export async function writeLacking(
+  db: Database,
+  { id, content, embedding }: TextToEmbed & { embedding: Embedded },
+): Promise<number> {
+  const rows = await db.orm
+    .update(memoryEntries)
+    .set({ embedding })
+    .where(and(eq(memoryEntries.id, id), eq(memoryEntries.content, content), isNull(memoryEntries.embedding)))
+    .returning({ id: memoryEntries.id });
+  return rows.length;
+}
