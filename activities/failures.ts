@@ -19,6 +19,14 @@ export const asApplicationFailure = ({ code, message, retryable, retryAfterMs }:
 
 /** Beats come often enough that a cancelled call stops within a second; quick calls are spared the first one. */
 const BEAT_MS = 1_000;
+/**
+ * Each beat is a write of Temporal. So of very many calls each beats more seldom, and all of them a hundred times a second
+ * or, beyond 500, once in five seconds each: within the heartbeat timeout of every activity.
+ */
+const BEAT_MS_EACH = 10;
+const LONGEST_BEAT_MS = 5_000;
+let beating = 0;
+const beatMs = (): number => Math.min(Math.max(BEAT_MS, BEAT_MS_EACH * beating), LONGEST_BEAT_MS);
 
 /**
  * Runs work that may be long: it heartbeats, and its signal ends the work when the run is cancelled or the worker
@@ -27,10 +35,16 @@ const BEAT_MS = 1_000;
  */
 export async function heartbeating<T>(work: (signal: AbortSignal) => Promise<T>, left?: unknown): Promise<T> {
   const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(left), BEAT_MS);
+  const beat = (): void => {
+    context.heartbeat(left);
+    timer = setTimeout(beat, beatMs());
+  };
+  beating += 1;
+  let timer = setTimeout(beat, BEAT_MS);
   try {
     return await work(context.cancellationSignal);
   } finally {
-    clearInterval(timer);
+    clearTimeout(timer);
+    beating -= 1;
   }
 }

@@ -5,17 +5,18 @@ import { createIntegrationActivities, type IntegrationDependencies } from './int
 import { createMeteringActivities, type MeteringDependencies } from './metering.ts';
 import { createOutputActivities, type OutputDependencies } from './output-deliveries.ts';
 import { createProjectActivities, type ProjectDependencies } from './projects.ts';
+import { createQuickCalls } from './quick-calls.ts';
 import { createRetentionActivities, type RetentionDependencies } from './retention.ts';
 import { createRunActivities, type RunDependencies } from './runs.ts';
 import { createScheduledJobActivities, type ScheduledJobDependencies } from './scheduled-jobs.ts';
-import { createToolActivities, type ToolDependencies } from './tools.ts';
+import { createToolActivities, toolContextOf, type ToolDependencies } from './tools.ts';
 import { createTurnActivities, type TurnDependencies } from './turns.ts';
 import { createWebhookActivities, type WebhookDependencies } from './webhooks.ts';
 import { createWorkspaceActivities, type WorkspaceDependencies } from './workspaces.ts';
 
 /** What the activities of each domain need. */
 export interface ActivityDependencies {
-  turns: TurnDependencies;
+  turns: Omit<TurnDependencies, 'makeQuickCalls'>;
   tools: ToolDependencies;
   runs: RunDependencies;
   projects: ProjectDependencies;
@@ -31,7 +32,10 @@ export interface ActivityDependencies {
 }
 
 export const createActivities = (needs: ActivityDependencies) => ({
-  ...createTurnActivities(needs.turns),
+  ...createTurnActivities({
+    ...needs.turns,
+    makeQuickCalls: createQuickCalls({ tools: needs.tools.tools, contextOf: toolContextOf(needs.tools) }),
+  }),
   ...createToolActivities(needs.tools),
   ...createRunActivities(needs.runs),
   ...createProjectActivities(needs.projects),

@@ -2,6 +2,8 @@
  * Checks in the background whether credentials still work. Nothing of a credential but its id is an argument or a
  * failure.
  */
+import { Context } from '@temporalio/activity';
+import { slotWait } from '../src/platform/temporal/activity-slots.ts';
 import { heartbeating } from './failures.ts';
 
 export interface IntegrationDependencies {
@@ -10,6 +12,9 @@ export interface IntegrationDependencies {
 }
 
 export const createIntegrationActivities = ({ checkCredentials }: IntegrationDependencies) => ({
-  checkCredentials: (which: { tokenId?: string }): Promise<void> =>
-    heartbeating((signal) => checkCredentials(which, signal)),
+  async checkCredentials(which: { tokenId?: string }): Promise<void> {
+    // One that finds its workspace over its share is left to the schedule, which takes workspaces in turn.
+    if (slotWait(Context.current().info.attempt)) return;
+    await heartbeating((signal) => checkCredentials(which, signal));
+  },
 });

@@ -27,6 +27,7 @@ interface Due {
   prompt: string;
   jobN?: number;
   override: Record<string, unknown> | null;
+  outputSchema?: Record<string, unknown> | null;
 }
 
 type Source = ScheduledJobInput['source'];
@@ -50,9 +51,10 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
       ...(row.model !== 'auto' && { model_override: row.model }),
       ...(row.reasoning !== null && { reasoning: row.reasoning }),
     };
-    const { agentSlug: agent, brief: prompt, n: jobN } = row;
+    const { agentSlug: agent, brief: prompt, n: jobN, outputSchema } = row;
     const firedBy = { id: customJobId(jobN), of: 'job' as const };
-    return { firedBy, agent, prompt, jobN, override: Object.keys(override).length > 0 ? override : null };
+    const asked = { override: Object.keys(override).length > 0 ? override : null, outputSchema };
+    return { firedBy, agent, prompt, jobN, ...asked };
   }
 
   return {

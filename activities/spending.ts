@@ -3,6 +3,7 @@
  * run and, in live billing, in the wallet of its workspace, unless the call is made with the workspace's own
  * credential.
  */
+import type { OutputLimit } from '../src/platform/models/output-limit.ts';
 import { pictureTokens } from '../src/platform/models/pictures.ts';
 import {
   isWithoutProvider,
@@ -14,6 +15,7 @@ import {
   type ResolvedModel,
   type TokenUsage,
 } from '../src/platform/models/types.ts';
+import { decimalUsd } from '../src/platform/core/text.ts';
 import { limitOf } from '../src/resources/cost/limits/model.ts';
 import { budgetsOf } from '../src/resources/cost/caps/model.ts';
 import { chargeOf, USD_MICROS, type Tariff } from '../src/resources/billing/model.ts';
@@ -29,25 +31,34 @@ export interface SpendingDependencies {
   tariffOf: (customerId: string) => Promise<Tariff | undefined>;
 }
 
+/** What a call came to, once it is known what it used. */
+export interface Money {
+  /** US dollars as a decimal string; null where no price is known. */
+  costUsd: string | null;
+  /**
+   * What the cost is below that of the same tokens without a cache, in US dollars; above it, less than nothing. Undefined
+   * where it is not known, as of what a gateway bills.
+   */
+  savedUsd: string | undefined;
+  /** What the record of the call moves in the wallet. */
+  wallet: TurnRecord['wallet'];
+}
+
 /** The money of one call. */
 export interface Spending {
   /**
-   * Holds what the call may cost at worst.
-   * @returns whether there was anything to hold it against
+   * Holds what the call may cost at worst. Where a budget is short of that, the call may write what can still be paid.
+   * @param least fewer tokens of output are of no use
+   * @returns how much the call may write, and whether there was anything to hold it against
    * @throws ModelFailure budget_exceeded, model_unpriced before anything is spent
    */
-  hold(): Promise<boolean>;
+  hold(limit: OutputLimit, least: number): Promise<{ limit: OutputLimit; isHeld: boolean }>;
   /** The record of the call books what it cost to these. */
   budgetIds: readonly string[];
   /** Counts what the model is told, with the product's own tokenizer. */
   inputTokens(): Promise<number>;
-  /** @returns US dollars as a decimal string; null where no price is known */
-  costOf(usage: TokenUsage): string | null;
-  /**
-   * @returns what the record of the call moves in the wallet, once the cost is known
-   * @param attempt set for a call that is not its turn's reply
-   */
-  wallet(costUsd: string | null, attempt?: number): TurnRecord['wallet'];
+  /** @param attempt set for a call that is not its turn's reply */
+  of(usage: TokenUsage, attempt?: number): Money;
 }
 
 interface Call {
@@ -60,7 +71,6 @@ interface Call {
     messages: unknown;
     pictures: ModelCall['pictures'];
     tools: unknown;
-    maxOutputTokens: number;
   };
 }
 
@@ -85,12 +95,20 @@ function wayOut(call: Call): string {
 
 export const createSpending = ({ runs, models, tariffOf }: SpendingDependencies) => {
   const inputTokensOf = async ({ request: { system, messages, pictures, tools } }: Call): Promise<number> =>
-    (await models.countTokens(JSON.stringify([system, messages, tools]))) + pictureTokens(pictures);
+    (await models.countTokens(JSON.stringify([system, tools, messages]))) + pictureTokens(pictures);
 
   /** @returns US dollars; null where no price is known */
-  async function worstCase(call: Call): Promise<string | null> {
-    const usage = { inputTokens: await inputTokensOf(call), outputTokens: call.request.maxOutputTokens };
-    return models.price(call.resolved, usage, termsOf(call));
+  function worstCase(call: Call, usage: TokenUsage): string | null {
+    // What goes into a cache costs more at some providers than what does not.
+    const prices = [usage, { ...usage, cacheWriteTokens: usage.inputTokens }].map((each) => costOf(call, each));
+    return prices.reduce((dear, price) => (Number(price) > Number(dear) ? price : dear), prices[0] ?? null);
+  }
+
+  const costOf = (call: Call, usage: TokenUsage) => models.price(call.resolved, usage, termsOf(call));
+
+  function savedBy(call: Call, { inputTokens, outputTokens, billedUsd }: TokenUsage, costUsd: string) {
+    const uncached = billedUsd === undefined ? costOf(call, { inputTokens, outputTokens }) : null;
+    return uncached === null ? undefined : decimalUsd(Number(uncached) - Number(costUsd));
   }
 
   const unpriced = (call: Call, limit: string): ModelFailure => {
@@ -106,25 +124,44 @@ export const createSpending = ({ runs, models, tariffOf }: SpendingDependencies)
       const isCapped = run.caps.some((id) => budgetIds.includes(id));
       const tariff = await tariffOf(customerId);
       const charged = tariff && !isOwn(call) ? tariff : undefined;
+      let counted: Promise<number> | undefined;
+      const countInput = () => (counted ??= inputTokensOf(call));
       return {
-        async hold() {
+        async hold(limit, least) {
           const isLimited = run.isLimited || isCapped || charged !== undefined;
           // A limit that is set while a provider is at work has to know what that may cost. The product itself answers at
           // once, and nobody bills it.
-          if (!isLimited && isWithoutProvider(resolved.provider)) return false;
-          const amountUsd = await worstCase(call);
-          if (amountUsd === null && !isLimited) return false;
-          if (amountUsd === null) throw unpriced(call, charged ? 'wallet' : 'budget');
-          const wallet = charged && { customerId, micros: chargeOf(amountUsd, charged.markup) };
-          const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
-          if (short.length > 0) throw overBudget(amountUsd, wallet && String(wallet.micros / USD_MICROS), short);
-          return true;
+          if (!isLimited && isWithoutProvider(resolved.provider)) return { limit, isHeld: false };
+          const inputTokens = await countInput();
+          const needsFor = (outputTokens: number): Needs | undefined => {
+            const usd = worstCase(call, { inputTokens, outputTokens });
+            return usd === null ? undefined : { usd, micros: charged && chargeOf(usd, charged.markup) };
+          };
+          const needed = Math.min(least, limit.tokens);
+          let asked = limit;
+          for (let triesLeft = 2; ; triesLeft -= 1) {
+            const needs = needsFor(asked.tokens);
+            if (!needs && !isLimited) return { limit, isHeld: false };
+            if (!needs) throw unpriced(call, charged ? 'wallet' : 'budget');
+            const { usd: amountUsd, micros } = needs;
+            const wallet = micros === undefined ? undefined : { customerId, micros };
+            const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
+            if (short.length === 0) return { limit: asked, isHeld: true };
+            const tokens = payable(short, asked.tokens, needsFor);
+            if (tokens < needed) throw overBudget(needsFor(needed) ?? needs, short);
+            // Others take money from the same budgets meanwhile.
+            if (triesLeft === 0) throw overBudget(needs, short);
+            asked = { tokens, by: 'budget' };
+          }
         },
-        inputTokens: () => inputTokensOf(call),
+        inputTokens: countInput,
         budgetIds,
-        costOf: (usage) => models.price(resolved, usage, termsOf(call)),
-        wallet: (costUsd, attempt) =>
-          tariff && { customerId, charge: charged && chargeFor(call, charged, costUsd, attempt) },
+        of(usage, attempt) {
+          const costUsd = costOf(call, usage);
+          const savedUsd = costUsd === null ? undefined : savedBy(call, usage, costUsd);
+          const charge = charged && chargeFor(call, charged, { costUsd, savedUsd }, attempt);
+          return { costUsd, savedUsd, wallet: tariff && { customerId, charge } };
+        },
       };
     },
   };
@@ -134,29 +171,63 @@ export const createSpending = ({ runs, models, tariffOf }: SpendingDependencies)
 function chargeFor(
   { run, turn, resolved }: Call,
   { kind, markup }: Tariff,
-  costUsd: string | null,
+  { costUsd, savedUsd = '0' }: Omit<Money, 'wallet'>,
   attempt: number | undefined,
 ) {
   const micros = costUsd === null ? 0 : chargeOf(costUsd, markup);
   if (micros === 0) return undefined;
   const projectId = run.budgetIds.find((id) => id.startsWith('project:'))?.slice('project:'.length);
+  const savedMicros = Number(savedUsd) > 0 ? chargeOf(savedUsd, markup) : 0;
   return {
     customerId: run.customerId,
     key: `run:${run.id}:${turn}${attempt === undefined ? '' : `:${attempt}`}`,
     kind,
     deltaUsdMicros: -micros,
-    meta: { run_id: run.id, agent: run.agent, model: resolved.model, ...(projectId && { project_id: projectId }) },
+    meta: {
+      run_id: run.id,
+      agent: run.agent,
+      model: resolved.model,
+      ...(projectId && { project_id: projectId }),
+      ...(savedMicros > 0 && { saved_usd: decimalUsd(savedMicros / USD_MICROS) }),
+    },
   };
 }
 
+/** What a call may cost at worst: in US dollars and, where the wallet is charged, in millionths of one with the markup. */
+interface Needs {
+  usd: string;
+  micros: number | undefined;
+}
+
+/** @returns US dollars of a budget */
+const needsOf = ({ budgetId }: Short, { usd, micros }: Needs): string =>
+  limitOf(budgetId).kind === 'wallet' && micros !== undefined ? decimalUsd(micros / USD_MICROS) : usd;
+
+const canPay = (budget: Short, needs: Needs): boolean => Number(needsOf(budget, needs)) <= Number(budget.freeUsd);
+
+/** @returns the most tokens, below those that were asked for, that each budget can pay; -1 where that is not even one's input */
+function payable(short: readonly Short[], asked: number, needsFor: (tokens: number) => Needs | undefined): number {
+  let [most, tooMany] = [-1, asked];
+  while (tooMany - most > 1) {
+    const tokens = Math.floor((most + tooMany) / 2);
+    const needs = needsFor(tokens);
+    if (needs && short.every((budget) => canPay(budget, needs))) most = tokens;
+    else tooMany = tokens;
+  }
+  return most;
+}
+
 /** Tells every limit that is short, so that whoever raises one knows what else there is to raise. */
-function overBudget(needsUsd: string, chargeUsd: string | undefined, short: readonly Short[]): ModelFailure {
+function overBudget(needs: Needs, tried: readonly Short[]): ModelFailure {
+  const unable = tried.filter((budget) => !canPay(budget, needs));
+  const short = (unable.length > 0 ? unable : tried).map((each) => ({ ...each, needsUsd: needsOf(each, needs) }));
   const limits = short.map((each) => ({
     limit: limitOf(each.budgetId).name,
     free_usd: each.freeUsd,
     needs_usd: each.needsUsd,
   }));
-  const facts = { needs_usd: needsUsd, ...(chargeUsd !== undefined && { charge_usd: chargeUsd }), limits };
+  const charge = needs.micros === undefined ? {} : { charge_usd: decimalUsd(needs.micros / USD_MICROS) };
+  const facts = { needs_usd: needs.usd, ...charge, limits };
   return new ModelFailure('budget_exceeded', short.map(shortText).join('; '), { facts });
 }
 

@@ -12,7 +12,7 @@ import { slotWait, type SlotWait } from '../src/platform/temporal/activity-slots
 import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
 import type { MiniappStore } from '../src/resources/miniapps/store.ts';
 import type { ToolCredential } from '../src/resources/integrations/model.ts';
-import { isTerminal } from '../src/resources/runs/model.ts';
+import { artifactKey, fileOfCall, isTerminal } from '../src/resources/runs/model.ts';
 import type { Patience } from '../src/resources/receivers/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { ToolCallInRun } from '../src/resources/runs/store/tool-calls.ts';
@@ -47,7 +47,7 @@ export interface CallReference {
 
 /** A value that a model reads may be so long; a longer one is cut, and says so. */
 const MAX_RESULT_LENGTH = 64_000;
-function presentable(value: unknown): unknown {
+export function presentable(value: unknown): unknown {
   const text = JSON.stringify(value) ?? 'null';
   if (text.length <= MAX_RESULT_LENGTH) return value === undefined ? null : value;
   return { truncated: true, total_length: text.length, text: text.slice(0, MAX_RESULT_LENGTH).toWellFormed() };
@@ -59,8 +59,12 @@ const AFTER_EXPIRY_MS = 1_000;
 /** Failures of this type have a message that may be told to the model. */
 export const TOOL_FAILED = 'tool_failed';
 
-export const createToolActivities = ({ runs, tools, fetch, files, credential, pages }: ToolDependencies) => {
-  const contextOf = ({ customerId, runId, callId, agent }: ToolCallInRun, signal: AbortSignal): ToolContext => ({
+export const toolContextOf =
+  ({ runs, fetch, files, credential }: ToolDependencies) =>
+  (
+    { customerId, runId, callId, agent }: Pick<ToolCallInRun, 'customerId' | 'runId' | 'callId' | 'agent'>,
+    signal: AbortSignal,
+  ): ToolContext => ({
     customerId,
     runId,
     callId,
@@ -70,15 +74,15 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
     files,
     now: () => new Date(),
     credential: (integration) => credential(customerId, integration),
-    async saveArtifact({ filename, contentType, bytes }) {
-      // The key is the same each time: a repeated call writes the same file over itself.
-      const fileKey = `runs/${customerId}/${runId}/${callId}`;
+    async saveArtifact({ filename, contentType, bytes }, nth = 0) {
+      const file = fileOfCall(callId, nth);
+      const fileKey = artifactKey(customerId, runId, file);
       await files.put(fileKey, bytes, contentType);
       const artifactId = await runs.recordArtifact({
         id: newUuid(),
         customerId,
         runId,
-        callId,
+        callId: file,
         filename,
         contentType,
         fileKey,
@@ -88,6 +92,10 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       return { artifactId };
     },
   });
+
+export const createToolActivities = (deps: ToolDependencies) => {
+  const { runs, tools, pages } = deps;
+  const contextOf = toolContextOf(deps);
 
   /** Records an answer, however long the person took. */
   const recordAnswer = ({ runId, callId, tool, ageMs }: ToolCallInRun, pageId: string, submission: Submission) =>

@@ -4,6 +4,7 @@
  */
 import { Context } from '@temporalio/activity';
 import type { Config } from '../src/platform/core/config.ts';
+import { sha256 } from '../src/platform/core/crypto.ts';
 import type { Log } from '../src/platform/core/log.ts';
 import { isStorageAway } from '../src/platform/files/storage-away.ts';
 import { present } from '../src/platform/core/present.ts';
@@ -11,7 +12,6 @@ import {
   isWithoutProvider,
   ModelFailure,
   type ModelReply,
-  type Models,
   type RecordedReply,
   type ResolvedModel,
   type TokenUsage,
@@ -32,29 +32,39 @@ import {
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
 import type { AfterRun, RunEnd } from '../src/resources/runs/store/turns.ts';
 import type { Scribe } from '../src/resources/run-texts/scribe.ts';
-import { isCallable, type Tool } from '../src/resources/tools/model.ts';
+import { isCallable } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
-import { slotWait } from '../src/platform/temporal/activity-slots.ts';
+import { truncated } from '../src/platform/models/failures.ts';
+import { LEAST_OUTPUT, type OutputLimit } from '../src/platform/models/output-limit.ts';
+import { faultOf } from '../src/platform/models/recorded-parts.ts';
 import { untilRecorded } from './database-away.ts';
 import { STORAGE_WAIT_MS } from './storage-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
+import { createFailover, isOutage, type Asked } from './failover.ts';
+import type { QuickCalls } from './quick-calls.ts';
+import { createSlotAsking } from './turn-slot.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
-import { createTurnBeginning, type TurnBeginningDependencies } from './turn-beginning.ts';
+import { createTurnBeginning, type Answering, type TurnBeginningDependencies } from './turn-beginning.ts';
 import {
   abortedRequest,
   callEvents,
+  countReply,
   failedRequest,
+  isCutOff,
   iteration,
+  outputFault,
+  piecesBefore,
   requestedCalls,
   spoken,
   toolsOutcome,
+  underWayBefore,
 } from './turn-record.ts';
 
 export interface TurnDependencies extends TurnBeginningDependencies {
   tools: ToolRegistry;
   loadPictures: LoadPictures;
   log: Log;
-  settings: Pick<Config, 'MODEL_TIMEOUT' | 'MODEL_MAX_OUTPUT_TOKENS' | 'MODEL_MAX_RETRY_AFTER'>;
+  settings: Pick<Config, 'MODEL_TIMEOUT' | 'MODEL_MAX_CONTINUATIONS' | 'MODEL_MAX_RETRY_AFTER' | 'MODEL_FALLBACKS'>;
   /** Keeps the project of a step's run informed of what the run spends, and that it is alive. */
   noteTurn: (turn: { attemptId: string; turn: number; isLast: boolean }) => Promise<void>;
   /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
@@ -65,12 +75,18 @@ export interface TurnDependencies extends TurnBeginningDependencies {
   wakeRun: (runId: string) => Promise<unknown>;
   /** Lets whoever watches the run read along. */
   scribe: Scribe;
+  makeQuickCalls: QuickCalls;
 }
 
+/** An answer that is not of the schema its run asks for is sent back so many times. */
+const MAX_REPAIRS = 2;
+
 export const createTurnActivities = (deps: TurnDependencies) => {
-  const { runs, agents, tools, models, settings, startFollowing, noteTurn, wakeRun, scribe } = deps;
+  const { runs, agents, tools, models, settings, startFollowing, noteTurn, scribe } = deps;
   const { spendingOf } = createSpending(deps);
-  const { begin, resume, credentialsOf } = createTurnBeginning(deps);
+  const { begin, resume } = createTurnBeginning(deps);
+  const askForSlot = createSlotAsking(deps);
+  const { nextOf, goOn, goAround } = createFailover(deps);
 
   /** Ends the run from inside a turn, before any call is made. */
   async function end(runId: string, status: 'failed' | 'cancelled', error?: RunError): Promise<TurnOutcome> {
@@ -117,11 +133,13 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const { info } = Context.current();
     const before = (earlier?.made ?? 0) + info.attempt - 1;
     const left = (info.heartbeatDetails as CallUnderWay | null | undefined) ?? earlier?.underWay;
-    const slot = slotWait(info.attempt, { id: runId, wake: () => wakeRun(runId) });
-    if (slot) {
-      const made = { made: before, ...(left && { underWay: left }) };
-      return { kind: 'waiting', behind: null, lookMs: slot.slotWaitMs, earlier: made };
-    }
+    const kept = {
+      made: before,
+      ...(earlier?.elsewhere && { elsewhere: earlier.elsewhere }),
+      ...(left && { underWay: left }),
+    };
+    const noSlot = await askForSlot({ runId, turn, waitedSince: earlier?.waitsSince }, kept);
+    if (noSlot) return noSlot;
     const attempt = before + 1;
     const run = await agents.loadRunInTurn(runId);
     if (!run) throw fail('run_not_found', `run ${runId} does not exist`);
@@ -130,6 +148,8 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     if (run.status === 'queued' && run.isOrphaned) return end(runId, 'cancelled');
     if (run.blockedBy) return { kind: 'waiting', behind: run.blockedBy };
 
+    let asked: Asked | undefined;
+    let hasBegun = false;
     try {
       if (turn > limits.maxTurns) {
         return await end(runId, 'failed', {
@@ -144,33 +164,36 @@ export const createTurnActivities = (deps: TurnDependencies) => {
           message: `${used} tokens used of ${limits.maxTokens}; raise RUN_MAX_TOKENS or narrow the task`,
         });
       }
-      const { resolved, offered } = await (run.status === 'queued' ? begin(run) : resume(run));
-      const made = await call(run, { turn, attempt, left }, resolved, offered);
-      return await record(run, turn, resolved, offered, made);
+      const answering = await (run.status === 'queued' ? begin(run) : resume(run));
+      asked = { ...answering, run, turn };
+      const elsewhere = await goAround(asked, attempt - 1);
+      if (elsewhere) return elsewhere;
+      const made = await call(asked, { turn, attempt, left }, () => (hasBegun = true));
+      return await record(run, turn, answering, made);
     } catch (error) {
       // A picture that the run has read could not be loaded, and the model has not been asked.
-      if (isStorageAway(error)) {
-        const made = { made: before, ...(left && { underWay: left }) };
-        return { kind: 'waiting', behind: null, lookMs: STORAGE_WAIT_MS, earlier: made, waitsFor: 'file storage' };
-      }
+      if (isStorageAway(error))
+        return { kind: 'waiting', behind: null, lookMs: STORAGE_WAIT_MS, earlier: kept, waitsFor: 'file storage' };
       if (!(error instanceof ModelFailure)) throw error;
       // An attempt that will be repeated shows in the timeline; the last failure becomes the end of the run, which has a
       // text alone.
-      if (error.retryable || error.facts) await runs.noteEvents(runId, [failedRequest(turn, attempt, error)]);
+      const isLast = !error.retryable || info.attempt >= (info.retryPolicy?.maximumAttempts ?? Infinity);
+      const next = asked && isLast && isOutage(error, hasBegun) ? nextOf(asked) : undefined;
+      if (error.retryable || error.facts || next) await runs.noteEvents(runId, [failedRequest(turn, attempt, error)]);
+      if (asked && next) return goOn(asked, next, attempt, error);
       throw asApplicationFailure(error);
     }
   }
 
   async function call(
-    run: RunInTurn,
+    { run, agent, resolved, offered, effort, credentials }: Asked,
     { turn, attempt, left: before }: CallUnderWay & { left: CallUnderWay | undefined },
-    resolved: ResolvedModel,
-    offered: readonly Tool[],
+    onBegun: () => void,
   ): Promise<Call> {
     const earlier = run.conversation === null ? [] : await runs.loadEarlierExchanges(run.id, HISTORY_LENGTH);
-    const credentials = await credentialsOf(run);
     const pictures = await deps.loadPictures(run, resolved, credentials);
     const sampleReply = resolved.provider === 'sample' ? await recordedReply(run, turn) : undefined;
+    const outputSchema = run.outputSchema ?? run.step?.outputSchema;
     const request = {
       resolved,
       credentials,
@@ -180,25 +203,24 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       tools: offered
         .filter(isCallable)
         .map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),
-      ...(run.step?.outputSchema ? { outputSchema: run.step.outputSchema } : {}),
-      maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
-      ...(sampleReply && { recorded: sampleReply, maxOutputTokens: await countReply(models, sampleReply) }),
+      ...(outputSchema && { outputSchema }),
+      ...(effort && { effort }),
+      cacheKey: sha256(`${run.customerId}/${agent.slug}`).slice(0, 32),
+      ...(sampleReply && { recorded: sampleReply }),
       timeoutMs: settings.MODEL_TIMEOUT,
       maxRetryAfterMs: settings.MODEL_MAX_RETRY_AFTER,
     };
     const spending = await spendingOf({ run, turn, resolved, credentials: request.credentials, request });
     const book = (usage: TokenUsage, why: Parameters<typeof abortedRequest>[4], of = attempt): Promise<void> => {
-      const costUsd = spending.costOf(usage);
-      const event = abortedRequest({ turn, attempt: of }, usage, costUsd, resolved, why);
-      const wallet = spending.wallet(costUsd, of);
+      const money = spending.of(usage, of);
+      const event = abortedRequest({ turn, attempt: of }, usage, money, resolved, why);
       return untilRecorded(() =>
         runs.recordAbortedCall({
           run: { ...run, budgetIds: spending.budgetIds },
           turn,
           attempt: of,
           usage,
-          costUsd,
-          wallet,
+          ...money,
           event,
         }),
       );
@@ -207,18 +229,29 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     // The part of the reply that had come died with its worker. What the model had been asked is booked, no more.
     if (lost) await book({ inputTokens: await spending.inputTokens(), outputTokens: 0 }, 'worker_lost', lost.attempt);
 
-    const isHeld = await spending.hold();
-    const startedAt = performance.now();
-    let spent: TokenUsage | undefined;
     // Neither the offline model nor a recording costs anything that a lost worker would leave unbooked.
     const isOffline = isWithoutProvider(resolved.provider);
+    const wanted: OutputLimit = sampleReply
+      ? { tokens: await countReply(models, sampleReply), by: 'model' }
+      : models.outputLimit(resolved, {
+          ofAgent: agent.maxOutputTokens,
+          inputTokens: isOffline ? 0 : await spending.inputTokens(),
+        });
+    const { limit, isHeld } = await spending.hold(wanted, sampleReply ? wanted.tokens : LEAST_OUTPUT);
+    const limited = { maxOutputTokens: limit.tokens, limitedBy: limit.by };
+    const startedAt = performance.now();
+    let spent: TokenUsage | undefined;
     // Such a call is over before anybody could come to read along later.
     const telling = isOffline && !run.isWatched ? undefined : scribe.begin(run, turn, attempt);
     try {
       const left: CallUnderWay | undefined = isOffline ? undefined : { turn, attempt };
-      const heard = { onAborted: (usage: TokenUsage) => (spent = usage), ...(telling && { onText: telling.add }) };
-      const reply = await heartbeating((signal) => models.call({ ...request, signal, ...heard }), left);
-      return { reply, attempt, durationMs: Math.round(performance.now() - startedAt), spending, book };
+      const onText = (piece: string) => {
+        onBegun();
+        telling?.add(piece);
+      };
+      const heard = { onAborted: (usage: TokenUsage) => (spent = usage), ...((telling || !isOffline) && { onText }) };
+      const reply = await heartbeating((signal) => models.call({ ...request, ...limited, signal, ...heard }), left);
+      return { reply, attempt, durationMs: Math.round(performance.now() - startedAt), limit, spending, book };
     } catch (error) {
       const failure = error instanceof ModelFailure ? error : undefined;
       if (spent) await book(spent, failure ?? 'cancelled');
@@ -240,13 +273,14 @@ export const createTurnActivities = (deps: TurnDependencies) => {
   async function record(
     run: RunInTurn,
     turn: number,
-    resolved: ResolvedModel,
-    offered: readonly Tool[],
-    { reply, attempt, durationMs, spending, book }: Call,
+    { resolved, offered }: Answering,
+    { reply, attempt, durationMs, limit, spending, book }: Call,
   ): Promise<TurnOutcome> {
-    const costUsd = spending.costOf(reply.usage);
-    const calls = await requestedCalls(turn, reply, offered);
-    const runEnd: RunEnd | undefined = calls.length === 0 ? { status: 'succeeded', output: reply.text } : undefined;
+    const money = spending.of(reply.usage);
+    const requested = await requestedCalls(turn, reply, offered);
+    const { calls, results } = await deps.makeQuickCalls(run, requested, offered);
+    const fault = calls.length === 0 ? await outputFault(run, reply) : undefined;
+    const runEnd = calls.length === 0 ? endOf(run, turn, { reply, limit }, resolved, fault) : undefined;
     // The reply must not be lost with the database, since whoever asked again would pay for it again.
     const after = await untilRecorded(() =>
       runs.recordTurn({
@@ -254,11 +288,14 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         turn,
         model: resolved.model,
         usage: reply.usage,
-        costUsd,
-        wallet: spending.wallet(costUsd),
-        reply: spoken(reply, calls, resolved),
+        ...money,
+        reply: spoken(reply, calls, resolved, fault),
         toolCalls: calls,
-        events: [iteration(turn, attempt, reply, costUsd, durationMs, resolved), ...calls.flatMap(callEvents)],
+        events: [
+          iteration(turn, attempt, reply, { ...money, durationMs, resolved, fault }),
+          ...requested.flatMap(callEvents),
+          ...results,
+        ],
         end: runEnd,
       }),
     );
@@ -273,26 +310,41 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     }
     if (!runEnd) return toolsOutcome(calls);
     await startFollowing(after);
-    return { kind: 'ended', status: 'succeeded' };
+    return { kind: 'ended', status: runEnd.status, ...(runEnd.error && { error: runEnd.error }) };
+  }
+
+  /** @returns undefined for a reply that is not yet the answer: the next turn asks for the rest, or for a better one */
+  function endOf(
+    run: RunInTurn,
+    turn: number,
+    { reply, limit }: Pick<Call, 'reply' | 'limit'>,
+    resolved: ResolvedModel,
+    fault: string | undefined,
+  ): RunEnd | undefined {
+    if (fault !== undefined) {
+      const asked = 1 + run.messages.filter(({ content }) => faultOf(content) !== undefined).length;
+      if (asked <= MAX_REPAIRS) return undefined;
+      const message = `none of ${asked} answers is of the schema that was asked for: ${fault}`;
+      return { status: 'failed', error: { code: 'output_invalid', message } };
+    }
+    const before = piecesBefore(run.messages, turn);
+    if (!isCutOff(reply)) return { status: 'succeeded', output: [...before, reply.text].join('') };
+    if (before.length < settings.MODEL_MAX_CONTINUATIONS) return undefined;
+    const { code, message } = truncated(resolved, `in each of ${before.length + 1} turns`, limit);
+    return { status: 'failed', error: { code, message } };
   }
 
   return { takeTurn };
 };
-
-/** @returns the tokens of a recorded reply, which may be longer than a reply of a model is allowed to be */
-const countReply = (models: Models, { text, toolCalls }: RecordedReply): Promise<number> =>
-  models.countTokens(text + JSON.stringify(toolCalls));
 
 /** A call that came to a reply. */
 interface Call {
   reply: ModelReply;
   attempt: number;
   durationMs: number;
+  /** What it was asked to write at most. */
+  limit: OutputLimit;
   spending: Spending;
   /** Books a reply that nobody uses. */
   book(usage: TokenUsage, why: 'superseded'): Promise<void>;
 }
-
-/** @returns an earlier attempt's call of which nothing more was heard; one that ended is known by its event */
-const underWayBefore = (left: CallUnderWay | undefined, turn: number, attempt: number): CallUnderWay | undefined =>
-  left?.turn === turn && left.attempt < attempt ? left : undefined;

@@ -2,13 +2,13 @@
 import { ConfigError, loadConfig, type Config } from './platform/core/config.ts';
 import { readMcpServers } from './platform/mcp/servers.ts';
 import { createEmbedder } from './platform/models/embed.ts';
-import { createPrices } from './platform/models/prices.ts';
+import { readCatalogue } from './platform/models/known-models.ts';
 
 /** @throws ConfigError with one line for each thing that is wrong */
 export function readSettings(env: Record<string, string | undefined>): Config {
   const config = loadConfig(env);
   const checks = [
-    () => createPrices(config.MODEL_PRICES),
+    () => readCatalogue(config),
     () => readMcpServers(config.MCP_SERVERS),
     () => createEmbedder(config, {}),
   ];

@@ -4,17 +4,18 @@ import { sql } from 'drizzle-orm';
 import { existsSync } from 'node:fs';
 import { outlastingDatabase } from '../activities/database-away.ts';
 import type { Activities } from '../activities/index.ts';
+import { isModelCall } from '../activities/slots.ts';
 import { checkRecord } from './checked-record.ts';
 import { composeActivities } from './compose/activities.ts';
 import { withServices } from './compose/process.ts';
 import type { Services } from './compose/services.ts';
 import { withoutParameters } from './platform/core/log.ts';
-import { createActivitySlots } from './platform/temporal/activity-slots.ts';
 import { observeActivities } from './platform/temporal/observe.ts';
 import { orAfter } from './platform/temporal/problems.ts';
 import { ensureSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { versionOf } from './platform/temporal/deployments.ts';
+import { createWorkerSlots, type WorkerSlots } from './platform/temporal/worker-slots.ts';
 import { activityForWorkspace } from './platform/temporal/workspace-of-activity.ts';
 import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
 import { keepHousekeeper } from './housekeeper.ts';
@@ -42,21 +43,23 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
     : ['orchestration'];
   if (served.some((queue) => queue !== 'webhooks')) services.mcp.connect();
   const activities = composeActivities(runtime, services);
+  const slots = new Map(served.map((queue) => [queue, createWorkerSlots(queue, config, isModelCall)]));
   const workers = await Promise.all(
-    served.map(async (queue) =>
+    [...slots].map(async ([queue, own]) =>
       Worker.create({
-        ...optionsOf(runtime, services, queue, activities),
+        ...optionsOf(runtime, services, { queue, slots: own, activities }),
         ...(queue === 'orchestration' && { workflowBundle: await workflowsOf(config) }),
       }),
     ),
   );
+  for (const [queue, { use }] of slots) services.meters.workerSlots.follow(queue, use);
   const running = workers.map((worker) => worker.run());
   for (const run of running) run.catch((err: unknown) => log.fatal({ err }, 'a worker ended'));
   const end = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await orAfter(
       config.SHUTDOWN_GRACE + UNANSWERED_MS,
-      Promise.all(running).then(() => {}),
+      Promise.all([...running, ...[...slots.values()].map((own) => own.leave())]).then(() => {}),
       () =>
         log.warn('a worker could not finish its polls, because Temporal does not answer; they end with the process'),
     );
@@ -105,8 +108,7 @@ async function workflowsOf({ WORKER_BUNDLE, TEMPORAL_CODEC_KEYS }: Runtime['conf
 function optionsOf(
   { config, db, temporal }: Runtime,
   services: Services,
-  queue: Queue,
-  activities: Activities,
+  { queue, slots, activities }: { queue: Queue; slots: WorkerSlots; activities: Activities },
 ): WorkerOptions {
   return {
     connection: temporal.connection,
@@ -115,11 +117,11 @@ function optionsOf(
     ...versionOf(config),
     taskQueue: queueName(config, queue),
     activities,
-    maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
+    maxConcurrentActivityTaskExecutions: slots.total,
     interceptors: {
       activity: [
         observeActivities(services, config.TASK_QUEUE_PREFIX),
-        activityForWorkspace(createActivitySlots(config.WORKER_MAX_CONCURRENT)),
+        activityForWorkspace(slots.of),
         rethrowingSafely,
         outlastingDatabase({ ping: () => db.rows(sql`select 1`) }),
       ],

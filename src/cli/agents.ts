@@ -1,6 +1,7 @@
 /** Adds `aos agents`, which lists, makes and changes agents. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Agent, AgentDetail, AgentsSetModelResponse } from '../../client/src/api.ts';
+import { EFFORTS } from '../platform/core/effort.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
 import { asList, deletionOf, list, report, withForce, type ListOptions } from './listing.ts';
@@ -13,6 +14,9 @@ interface Fields {
   model?: string;
   description?: string;
   tools?: string;
+  effort?: string;
+  maxOutputTokens?: string;
+  fallback?: string;
 }
 
 const AGENTS = '/v1/agents';
@@ -27,7 +31,10 @@ export function addAgentCommands(program: Command): void {
       .option('-f, --file <path>', 'the same from a file; - reads standard input')
       .option('-m, --model <id>', 'the model it works with, or auto')
       .option('-d, --description <text>', 'what it is for: the classifier reads it')
-      .option('-t, --tools <slugs>', 'tools that it may call, with commas between');
+      .option('-t, --tools <slugs>', 'tools that it may call, with commas between')
+      .addOption(new Option('--effort <level>', 'how hard the model thinks').choices([...EFFORTS, 'auto']))
+      .option('--max-output-tokens <count>', 'most tokens of one reply; auto leaves it to the model')
+      .option('--fallback <ids>', 'models to ask while the provider of the model is out, with commas between');
   asList(agents.command('list', { isDefault: true }))
     .description('built-in ones and those of the workspace')
     .action(listAgents);
@@ -75,7 +82,8 @@ async function show(slug: string, { json }: { json?: boolean }): Promise<void> {
 }
 
 /** @returns what was given, as a body names it */
-async function bodyOf({ prompt, file, model, description, tools }: Fields) {
+async function bodyOf(fields: Fields) {
+  const { prompt, file, model, description, tools, effort, maxOutputTokens: most, fallback } = fields;
   if (prompt !== undefined && file !== undefined) throw new CliError('give --prompt or --file');
   const text = file === undefined ? prompt : await readText(file);
   return {
@@ -83,6 +91,9 @@ async function bodyOf({ prompt, file, model, description, tools }: Fields) {
     ...(model !== undefined && { model }),
     ...(description !== undefined && { description }),
     ...(tools !== undefined && { allowed_tools: tools.split(',').filter(Boolean) }),
+    ...(effort !== undefined && { effort: effort === 'auto' ? null : effort }),
+    ...(most !== undefined && { max_output_tokens: most === 'auto' ? null : Number(most) }),
+    ...(fallback !== undefined && { fallback_models: fallback.split(',').filter(Boolean) }),
   };
 }
 

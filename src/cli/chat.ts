@@ -121,7 +121,7 @@ async function say(
   reading.endLine();
   const run = await service.controlPlane<Run>('GET', `/v1/runs/${runId}/detail`);
   if (json) printJson(run);
-  else if (run.output !== null && reading.text() !== run.output) print(run.output);
+  else if (run.output !== null && !reading.hasWritten(run.output)) print(run.output);
   if (run.status !== 'succeeded')
     throw new CliError(`run ${runId} ${run.status}${run.error ? `: ${withoutCode(run.error)}` : ''}`);
 }

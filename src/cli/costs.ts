@@ -104,14 +104,16 @@ async function show({ window, by, json }: { window: string; by: string; json?: b
       number('USD', ({ cost_usd, unpriced_runs }) =>
         unpriced_runs > 0 ? (Number(cost_usd) === 0 ? 'unpriced' : `>= ${cost_usd}`) : cost_usd,
       ),
+      number('SAVED', ({ saved_usd }) => saved_usd),
       number('RUNS', ({ run_count }) => run_count),
       number('TOKENS IN', ({ input_tokens }) => input_tokens),
       number('TOKENS OUT', ({ output_tokens }) => output_tokens),
     ],
     `no runs within ${window}`,
   );
-  const { total_cost_usd, run_count } = rollup.meta;
+  const { total_cost_usd, saved_usd, run_count } = rollup.meta;
   const unpriced = rollup.data.some(({ unpriced_runs }) => unpriced_runs > 0);
   if (run_count > 0)
     print(`\n${unpriced ? 'at least ' : ''}${total_cost_usd} USD for ${run_count} runs within ${window}`);
+  if (Number(saved_usd) > 0) print(`${saved_usd} USD saved by the providers' caches`);
 }

@@ -4,6 +4,7 @@ import { checkSettings } from '../embedded/settings.ts';
 import { present } from '../platform/core/present.ts';
 import { configuredProviders, deploymentCredentials, PROVIDERS } from '../platform/models/catalogue.ts';
 import { resolveModel } from '../platform/models/resolve.ts';
+import { readCatalogue } from '../platform/models/known-models.ts';
 import { createPrices } from '../platform/models/prices.ts';
 import { isWithoutProvider, type ProviderName } from '../platform/models/types.ts';
 import { builtinAgents } from '../resources/agents/builtin/index.ts';
@@ -12,7 +13,7 @@ import { agrees } from './asking.ts';
 import { CliError, print } from './output.ts';
 
 /** These settings lead to somebody who is paid. */
-const PAID = /^(ANTHROPIC|OPENAI|EMBEDDING|MODEL_ROUTER)_/;
+const PAID = /^(ANTHROPIC|OPENAI|GOOGLE|VERTEX|AWS_BEARER_TOKEN|BEDROCK|AZURE_OPENAI|MISTRAL|EMBEDDING|MODEL_ROUTER)_/;
 
 export const withoutModels = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !PAID.test(name)));
@@ -24,13 +25,18 @@ export const withoutModels = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 function modelsOfDemo(env: NodeJS.ProcessEnv, workflow: string): string[] {
   const config = checkSettings(settingsOfDemo(env));
   const credentials = deploymentCredentials(config);
-  const price = createPrices(config.MODEL_PRICES);
+  const catalogue = readCatalogue(config);
+  const price = createPrices(catalogue);
   if (configuredProviders(credentials).length === 0) return [];
   const { spec } = present(builtinTemplates.find((template) => template.spec.slug === workflow));
   const steps = spec.phases.flatMap((phase) => phase.steps).filter(({ kind }) => kind === 'agent');
   const models = steps.map(({ assignee }) => {
     const agent = present(builtinAgents.get(present(assignee)));
-    const { model, provider } = resolveModel({ model: agent.model, prompt: '' }, credentials);
+    const { model, provider } = resolveModel(
+      { model: agent.model, prompt: '', isBuiltin: true },
+      credentials,
+      catalogue,
+    );
     if (isWithoutProvider(provider)) return model;
     const ofServer = credentials['openai-compatible']?.price;
     if (price({ model, provider }, { inputTokens: 1, outputTokens: 1 }, { ofServer }) === null)

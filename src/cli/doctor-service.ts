@@ -86,6 +86,13 @@ const ofHealth = ({ parts }: SystemHealth): CheckResult[] =>
       return (status === 'down' ? failed : warning)(`service ${name}`, said, mendOf(name));
     });
 
+/** A provider has dozens. */
+const MOST_TOLD = 12;
+const shortened = (models: readonly string[]): string => {
+  const more = models.length - MOST_TOLD;
+  return more > 0 ? `${models.slice(0, MOST_TOLD).join(', ')} and ${more} more` : models.join(', ');
+};
+
 function ofInfo({ version, node, models, operations }: SystemInfo): CheckResult[] {
   const { providers, available, unpriced } = models;
   return [
@@ -97,7 +104,7 @@ function ofInfo({ version, node, models, operations }: SystemInfo): CheckResult[
           'start the service anew, or use its own aos',
         ),
     providers.length > 0
-      ? ok('service models', available.join(', '))
+      ? ok('service models', shortened(available))
       : warning(
           'service models',
           'none configured: runs use the offline model',
@@ -108,7 +115,7 @@ function ofInfo({ version, node, models, operations }: SystemInfo): CheckResult[
       : warning(
           'service prices',
           `not known: ${unpriced.join(', ')}; with a budget or cap their calls are refused (model_unpriced)`,
-          'set OPENAI_COMPATIBLE_PRICE (0 for a server of your own), or name them in the file of MODEL_PRICES',
+          'set OPENAI_COMPATIBLE_PRICE (0 for a server of your own), or name them in the file of MODEL_CATALOGUE or MODEL_PRICES',
         ),
     ...(operations
       ? ofOperations(operations)

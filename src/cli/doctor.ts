@@ -16,6 +16,7 @@ import { findTemporalCli } from '../embedded/temporal.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import { messageOf } from '../platform/core/causes.ts';
 import { misspeltSettings } from '../platform/core/misspelt-settings.ts';
+import { readCatalogue } from '../platform/models/known-models.ts';
 import { createPrices } from '../platform/models/prices.ts';
 import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.ts';
 import { examineModelServers } from './doctor-models.ts';
@@ -203,7 +204,7 @@ function examinePrice(config: Config | undefined): CheckResult[] {
   if (!config?.OPENAI_COMPATIBLE_BASE_URL) return [];
   const { OPENAI_COMPATIBLE_MODEL: model, OPENAI_COMPATIBLE_PRICE: ofServer } = config;
   const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
-  const usd = createPrices(config.MODEL_PRICES)({ model, provider: 'openai-compatible' }, usage, { ofServer });
+  const usd = createPrices(readCatalogue(config))({ model, provider: 'openai-compatible' }, usage, { ofServer });
   if (usd !== null) return [ok('price', `${model}: ${usd} USD for a million tokens in and a million out`)];
   return [
     warning(

@@ -114,6 +114,7 @@ export async function changesOf(
 
 /** Writes a text to a terminal while it is written; other lines may stand between its parts. */
 export function createTextWriter(write: (text: string) => void) {
+  let before = '';
   let text = '';
   let isInLine = false;
   const endLine = () => {
@@ -123,6 +124,7 @@ export function createTextWriter(write: (text: string) => void) {
   return {
     add({ offset, text: piece }: Pick<TextPiece, 'offset' | 'text'>): void {
       const goesOn = isInLine && offset === text.length;
+      if (offset === 0) before += text;
       text = text.slice(0, offset) + piece;
       if (!goesOn) endLine();
       write(goesOn ? piece : text);
@@ -130,7 +132,7 @@ export function createTextWriter(write: (text: string) => void) {
     },
     /** Ends the current line, before anything else is printed. */
     endLine,
-    /** @returns the whole of the last text */
-    text: () => text,
+    /** Whether this stands above already: an answer that was cut off comes as several texts. */
+    hasWritten: (output: string) => (before + text).endsWith(output),
   };
 }

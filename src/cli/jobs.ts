@@ -8,7 +8,7 @@ import type {
 } from '../../client/src/api.ts';
 import { describeAttachment, formOf } from './attached.ts';
 import { openService } from './client.ts';
-import { readText } from './input.ts';
+import { readFields, readText } from './input.ts';
 import { asList, list, type ListOptions } from './listing.ts';
 import { CliError, paint, print, printJson, shorten, shortTime } from './output.ts';
 
@@ -23,6 +23,7 @@ interface Fields extends Output {
   file?: string;
   model?: string;
   reasoning?: string;
+  schema?: string;
 }
 
 const JOBS = '/v1/scheduled-jobs';
@@ -35,7 +36,8 @@ export function addJobCommands(program: Command): void {
       .option('-b, --brief <text>', 'what the agent is told')
       .option('-f, --file <path>', 'the same from a file; - reads standard input')
       .option('-m, --model <id>', 'model id, or auto')
-      .addOption(new Option('--reasoning <mode>', 'let the model think first').choices(['on', 'off', 'auto']));
+      .addOption(new Option('--reasoning <mode>', 'let the model think first').choices(['on', 'off', 'auto']))
+      .option('--schema <path>', 'a file with the JSON Schema of its answers, in JSON or YAML; none takes it away');
   asList(jobs.command('list', { isDefault: true }))
     .description('all of them, with when each runs next')
     .action(listJobs);
@@ -130,7 +132,7 @@ async function attach(id: string, files: string[], { json }: Output): Promise<vo
 
 const REASONING: Record<string, boolean | null> = { on: true, off: false, auto: null };
 
-async function bodyOf({ name, cron, brief, file, model, reasoning }: Omit<Fields, 'json'>) {
+async function bodyOf({ name, cron, brief, file, model, reasoning, schema }: Omit<Fields, 'json'>) {
   if (brief !== undefined && file !== undefined) throw new CliError('give --brief or --file, not both');
   return {
     name,
@@ -138,5 +140,6 @@ async function bodyOf({ name, cron, brief, file, model, reasoning }: Omit<Fields
     model,
     brief: file === undefined ? brief : await readText(file),
     ...(reasoning !== undefined && { reasoning: REASONING[reasoning] }),
+    ...(schema !== undefined && { output_schema: schema === 'none' ? null : await readFields(schema) }),
   };
 }

@@ -34,7 +34,7 @@ const COLUMNS: Listing<MemoryEntryListRow>['columns'] = [
   { title: 'ID', value: (row) => row.id, align: 'right' },
   { title: 'TYPE', value: (row) => row.type },
   { title: 'AGENT', value: (row) => row.agent },
-  { title: 'STATUS', value: (row) => row.status },
+  { title: 'STATUS', value: (row) => (row.has_embedding ? row.status : `${row.status}, unreadable`) },
   { title: 'SLUG', value: (row) => row.slug },
   { title: 'CONTENT', value: (row) => shorten(oneLine(row.preview), 80) },
 ];
@@ -70,7 +70,10 @@ export async function show(id: number, { json }: Output): Promise<void> {
   line('slug', entry.slug);
   line('for', `${entry.agent ?? 'every agent'}, ${entry.scope}`);
   line('source', entry.source_attribution);
-  line('read', entry.always_load ? 'in every run' : 'when it is close to what a run is about');
+  const near = entry.has_embedding
+    ? 'when it is close to what a run is about'
+    : 'never by itself: the embedding model cannot read its script (EMBEDDING_PROVIDER=multilingual can)';
+  line('read', entry.always_load ? 'in every run' : near);
   line('recalled', `${entry.hit_count} of ${entry.impression_count} times, last ${shortTime(entry.last_hit_at)}`);
   line('made', shortTime(entry.created_at));
   line('verified', shortTime(entry.last_verified_at));
@@ -118,6 +121,8 @@ export async function stats({ json }: Output): Promise<void> {
   const reply = await service.controlPlane<MemoryStatsResponse>('GET', '/v1/memory/stats');
   if (json) return printJson(reply);
   print(`${reply.total} entries`);
+  if (reply.unreadable > 0)
+    print(`${reply.unreadable} of them are never recalled: the embedding model cannot read their script`);
   const tell = (heading: string, counts: Counts, none: string) => {
     if (counts.length > 0) print(`\n${paint('bold', heading)}`);
     for (const { key, count } of counts) print(`  ${String(count).padStart(8)}  ${oneLine(key) || none}`);

@@ -28,6 +28,7 @@ import { addSkillCommands } from './skills.ts';
 import { addStartCommand } from './start.ts';
 import { addSystemCommands } from './system.ts';
 import { addTokenCommands } from './tokens.ts';
+import { addMcpCommands } from './mcp.ts';
 import { addToolCommands } from './tools.ts';
 import { addMemberCommands } from './members.ts';
 import { completeGroup } from './verbs.ts';
@@ -51,6 +52,7 @@ export function createProgram(): Command {
   addSkillCommands(program);
   addIntegrationCommands(program);
   addToolCommands(program);
+  addMcpCommands(program);
   addWorkspaceCommands(program);
   addMemberCommands(program);
   addWebhookCommands(program);

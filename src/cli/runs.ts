@@ -11,9 +11,11 @@ import type {
   RunsRetryResponse,
 } from '../../client/src/api.ts';
 import { openService, outlastingRestarts, type ServiceClient } from './client.ts';
+import { EFFORTS } from '../platform/core/effort.ts';
 import { RUN_STATUSES, TRANSPORTS } from '../resources/runs/model.ts';
 import { between } from './filters.ts';
 import { createTextWriter, followRun } from './following.ts';
+import { readFields } from './input.ts';
 import { asList, list, type Listing, type ListOptions } from './listing.ts';
 import {
   CliError,
@@ -29,7 +31,7 @@ import {
 } from './output.ts';
 import { withoutCode } from './problems.ts';
 import { promptSample } from './samples.ts';
-import { costOf, executionUrl, formatCost, formatEvent, listEvents, sumUsd } from './timeline.ts';
+import { costOf, executionUrl, formatCost, formatEvent, listEvents, sumUsd, waitInWords } from './timeline.ts';
 
 export function addRunCommands(program: Command): void {
   program
@@ -43,11 +45,13 @@ export function addRunCommands(program: Command): void {
       'show the timeline, and on a terminal the text while it is written, until the run ends; then its output and cost',
     )
     .option('-m, --model <id>', 'use this model instead of the one of the agent')
+    .addOption(new Option('--effort <level>', 'how hard the model thinks').choices(EFFORTS))
     .option('-t, --thread <id>', 'continue this conversation')
+    .option('--schema <path>', 'a file with a JSON Schema, in JSON or YAML: the answer is one JSON value of it')
     .option('--json', 'print JSON; with --follow one line an event, then the run')
     .addHelpText(
       'after',
-      '\nExamples:\n  aos run assistant "What is 17% of 2,340?" --follow\n  aos run auto "Summarise our notes" --thread notes\n  aos run analyst --sample --follow',
+      '\nExamples:\n  aos run assistant "What is 17% of 2,340?" --follow\n  aos run auto "Summarise our notes" --thread notes\n  aos run analyst --sample --follow\n  aos run analyst "Name three rivers of Europe" --schema rivers.yaml --follow',
     )
     .action(dispatch);
 
@@ -101,12 +105,15 @@ async function dispatch(
   {
     follow,
     model,
+    effort,
     thread,
     sample,
+    schema,
     json,
-  }: Output & { follow?: boolean; model?: string; thread?: string; sample?: boolean },
+  }: Output & { follow?: boolean; model?: string; effort?: string; thread?: string; sample?: boolean; schema?: string },
 ): Promise<void> {
   if ((given === undefined) !== (sample === true)) throw new CliError('give a prompt, or --sample');
+  const outputSchema = schema === undefined ? undefined : await readFields(schema);
   const service = await openService(process.env);
   const patient = outlastingRestarts(service);
   const recorded = given === undefined ? await promptSample(service, agent) : { agent, prompt: given };
@@ -115,7 +122,8 @@ async function dispatch(
     prompt: recorded.prompt,
     transport: 'cli',
     ...(thread ? { thread_id: thread } : {}),
-    ...(model ? { override: { model_override: model } } : {}),
+    ...(model || effort ? { override: { ...(model && { model_override: model }), ...(effort && { effort }) } } : {}),
+    ...(outputSchema && { output_schema: outputSchema }),
   });
   if (!follow) {
     if (json) printJson(accepted);
@@ -136,7 +144,7 @@ async function dispatch(
   }
   const run = await patient.api<Run>('GET', `/v1/runs/${accepted.run_id}`);
   if (json) printJson({ ...run, total_cost_usd: sumUsd(seen.map(({ cost_usd }) => cost_usd)) }, 0);
-  else printRun(service, run, seen, { isRead: reading.text() === run.output });
+  else printRun(service, run, seen, { isRead: run.output !== null && reading.hasWritten(run.output) });
   if (run.status !== 'succeeded')
     throw new CliError(`run ${run.run_id} ${run.status}${run.error ? `: ${withoutCode(run.error)}` : ''}`);
 }
@@ -153,6 +161,10 @@ function printRun(
   line('run', run.run_id);
   line('agent', run.agent ?? undefined);
   line('status', paintStatus(run.status));
+  line(
+    'waits for',
+    run.waits_for ? `${waitInWords(run.waits_for.what)}, since ${shortTime(run.waits_for.since)} UTC` : undefined,
+  );
   line('error', run.error === null ? undefined : withoutCode(run.error));
   line('cost', costOf(seen));
   line('temporal', executionUrl(service, run.run_id));

@@ -20,7 +20,9 @@ export function addSystemCommands(program: Command): void {
   system.command('info').description('what it is and what it allows').option('--json', 'print JSON').action(info);
   system
     .command('reload')
-    .description('read the files of MODEL_PRICES and MCP_SERVERS anew (for the workspace that operates the service)')
+    .description(
+      'read the files of MODEL_CATALOGUE, MODEL_PRICES and MCP_SERVERS anew (for the workspace that operates the service)',
+    )
     .addOption(
       new Option('-l, --log-level <level>', 'until the next start').choices([
         'trace',

@@ -1,5 +1,6 @@
 /** Formats the timeline of a run, for `aos run --follow`, `aos runs events` and the demo. */
 import type { RunEvent, RunsEventsResponse } from '../../client/src/api.ts';
+import { fieldsOf } from '../platform/core/record.ts';
 import { withoutTrailingZeros } from '../platform/core/text.ts';
 import { runWorkflowId } from '../resources/runs/model.ts';
 import type { ServiceClient } from './client.ts';
@@ -16,8 +17,7 @@ export function formatEvent(event: RunEvent): string {
     paint('gray', ts.slice(11, 23)),
     // The names of the interface are those of its specification, whatever model it was.
     paintStatus(event_type.replace(/^claude_/, 'model_'), 16),
-    // An address that somebody is to open is never shortened, and neither is why something went wrong.
-    shorten(describe(event), event.payload.url || event.payload.error ? Infinity : 90),
+    shorten(describe(event), WHOLE.some((name) => name in event.payload) ? Infinity : 90),
     status === 'failed' ? paintStatus(status) : '',
     duration_ms === null ? '' : paint('gray', `${duration_ms} ms`),
     cost_usd === null || Number(cost_usd) === 0 ? '' : paint('gray', formatUsd(cost_usd)),
@@ -26,24 +26,60 @@ export function formatEvent(event: RunEvent): string {
     .join('  ');
 }
 
+/** An address that somebody is to open is never shortened, and neither is why something went wrong or differs. */
+const WHOLE = ['url', 'error', 'output_fault', 'tools_withheld', 'adapted_because', 'note'];
+
 type Payload = Record<string, unknown>;
 
 /** The code is for programs, and is told only where nothing else is known. */
 const failureIn = ({ code, error }: Payload): string =>
   error ? String(error) : String(code ?? '').replaceAll('_', ' ');
 
+const withReason = (what: string, slug: string, why: unknown): string =>
+  `${what}: ${slug}${why ? ` (${String(why)})` : ''}`;
+
+const WAITS_IN_WORDS: Record<string, string> = {
+  share_of_model_calls: "its workspace's share of model calls",
+};
+
+/** @param what it waits for; a newer service may know more */
+export const waitInWords = (what: unknown): string => WAITS_IN_WORDS[String(what)] ?? String(what).replaceAll('_', ' ');
+
 /** Says what a person wants to read of each kind of event on one line. Other events show all that they carry. */
 const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
   run_received: () => '',
-  model_resolved: ({ model, rule, note }) => [`${String(model)} (${String(rule)})`, note].filter(Boolean).join('  '),
-  context_loaded: ({ agent, tools }) => `${String(agent)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
-  claude_iteration: ({ turn, input_tokens, cache_read_tokens, output_tokens, text_preview }) => {
+  model_resolved: ({ model, rule, effort, note }) =>
+    [
+      `${String(model)} (${String(rule)})`,
+      effort && `effort ${String(effort)}`,
+      rule === 'agent_default_fallback' && 'not the agent’s own model, whose provider is not configured',
+      note,
+    ]
+      .filter(Boolean)
+      .join('; '),
+  model_failover: ({ from, to, code, error }) =>
+    `asks ${String(to)} instead of ${String(from)}: ${failureIn({ code, error })}`,
+  context_loaded: ({ agent, tools, tools_withheld, withheld_because, adapted_because }) =>
+    [
+      `${String(agent)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
+      ...(Array.isArray(tools_withheld)
+        ? tools_withheld.map((slug) => withReason('withheld', String(slug), fieldsOf(withheld_because)[String(slug)]))
+        : []),
+      ...Object.entries(fieldsOf(adapted_because)).map(([slug, why]) => withReason('told in another form', slug, why)),
+    ].join('; '),
+  claude_iteration: (payload) => {
+    const { turn, input_tokens, cache_read_tokens, output_tokens, text_preview, output_fault, tool_calls } = payload;
     const cached = cache_read_tokens === undefined ? '' : ` (${String(cache_read_tokens)} from the cache)`;
-    return `turn ${String(turn)}: ${String(input_tokens)} tokens in${cached}, ${String(output_tokens)} out  ${String(text_preview ?? '')}`;
+    const counted = `turn ${String(turn)}: ${String(input_tokens)} tokens in${cached}, ${String(output_tokens)} out`;
+    if (output_fault) return `${counted}; not of the schema: ${String(output_fault)}`;
+    const isCutOff = payload.finish_reason === 'length' && !tool_calls;
+    return `${counted}${isCutOff ? '; cut off:' : ''} ${String(text_preview ?? '')}`;
   },
   run_failed: failureIn,
-  claude_request: ({ turn, attempt, code, error }) =>
-    `turn ${String(turn)}, attempt ${String(attempt)}: ${failureIn({ code, error })}`,
+  claude_request: ({ turn, attempt, code, error, waits_for }) =>
+    waits_for
+      ? `turn ${String(turn)} waits for ${waitInWords(waits_for)}`
+      : `turn ${String(turn)}, attempt ${String(attempt)}: ${failureIn({ code, error })}`,
   tool_call: ({ tool, arguments_preview, url }) =>
     url
       ? `${String(tool)} waits for a person: ${String(url)}`

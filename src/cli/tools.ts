@@ -88,6 +88,8 @@ async function show(slug: string, { json }: Output): Promise<void> {
   line('effect', tool.effect);
   line('integration', tool.integration);
   line('sensitive', tool.sensitive ? 'yes' : 'no');
+  line('not offered', tool.unavailable);
+  line('adapted', tool.adapted);
   line('used by', `${tool.used_by} skills`);
   print(`\n${paint('bold', 'arguments')}`);
   printTable(
@@ -123,7 +125,7 @@ async function add(slug: string | undefined, { json, ...fields }: ToolFields & O
     ...(slug === undefined ? {} : { slug }),
   });
   if (json) printJson(tool);
-  else print(`${tool.slug} is made; an agent with it in its allowed tools can use it now`);
+  else print(`${tool.slug} is made; an agent with it in its allowed tools can use it now${noteOf(tool)}`);
 }
 
 async function edit(slug: string, { json, ...fields }: ToolFields & Output): Promise<void> {
@@ -132,8 +134,10 @@ async function edit(slug: string, { json, ...fields }: ToolFields & Output): Pro
   const { body } = await service.controlPlane<Tool>('GET', pathOf(slug));
   const tool = await service.controlPlane<Tool>('PATCH', pathOf(slug), await definitionOf(fields, body));
   if (json) printJson(tool);
-  else print(`${tool.slug} is changed; it is version ${tool.version}`);
+  else print(`${tool.slug} is changed; it is version ${tool.version}${noteOf(tool)}`);
 }
+
+const noteOf = ({ adapted }: Tool): string => (adapted ? `\nnote: ${oneLine(adapted)}` : '');
 
 async function remove(slug: string, options: Output & { force?: boolean }): Promise<void> {
   await (await openService(process.env)).controlPlane('DELETE', deletionOf(pathOf(slug), options));

@@ -35,7 +35,7 @@ export function composeKnowledge(
     stores,
     agentMemory: createAgentMemory(memory),
     attachments: createAttachmentService({ store: stores.attachments, files, workspaces, log }),
-    loadPictures: createPictures({ attachments: stores.attachments, files }),
+    loadPictures: createPictures({ attachments: stores.attachments, files, models }),
     loadBeginning: createBeginnings({
       store: stores.memory,
       models,

@@ -30,8 +30,9 @@ export function composePlatform({ config, db, log, temporal }: Runtime) {
   });
   const meters = createMeters();
   const stalls = watchStalls({ meters, log });
-  const modelLabel = modelLabels(config.OPENAI_COMPATIBLE_MODEL);
-  const models = meteredModels(createModels(config, { log, guardedFetch: egress.fetch }), meters, modelLabel);
+  const unmetered = createModels(config, { log, guardedFetch: egress.fetch });
+  const modelLabel = modelLabels(config.OPENAI_COMPATIBLE_MODEL, unmetered);
+  const models = meteredModels(unmetered, meters, modelLabel);
   const mcp = createMcpPool({
     servers: readMcpServers(config.MCP_SERVERS),
     guardedFetch: egress.fetch,

@@ -46,6 +46,7 @@ export function composeTools(
     pageKeys,
     baseUrl,
   });
+  const mcpTools = createMcpTools({ pool: mcp, serversOf: mcpServersOf, timeoutMs: config.MCP_TIMEOUT });
   /** No workspace made these tools, and none of its own may have one of their slugs. */
   const shipped = createToolRegistry([
     createBuiltinTools({
@@ -55,7 +56,7 @@ export function composeTools(
       memory: agentMemory,
       pages: miniapps,
     }),
-    createMcpTools({ pool: mcp, serversOf: mcpServersOf, timeoutMs: config.MCP_TIMEOUT }),
+    mcpTools,
   ]);
   const store = createToolStore(db, secretBox);
   const kinds: CustomKinds = {
@@ -81,6 +82,7 @@ export function composeTools(
       workspaces,
       references,
       shipped,
+      mcpServers: mcpTools.servers,
       kinds,
       isIntegration: (slug) => integrations.has(slug),
       tokenOrigins,

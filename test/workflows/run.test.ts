@@ -121,7 +121,7 @@ describe('the tools of one turn', () => {
     const arrived = new Set<string>();
     const callTool = async ({ callId }: { callId: string }) => {
       arrived.add(callId);
-      await eventually(() => expect(arrived.size).toBe(2), 10_000);
+      await eventually(() => expect(arrived.size).toBe(2));
     };
     const takeTurn = firstTurn(asksFor('read', 'idempotent'));
     await withRuns(temporal, { takeTurn, callTool }, async ({ start, toolFailures }) => {

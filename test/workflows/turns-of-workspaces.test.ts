@@ -1,4 +1,4 @@
-/** Who goes first where more is asked for than workers take at once: here two activities. */
+/** Who goes first where more is asked for than workers take at once: here two activities, one of them a model call. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { first } from '../../src/platform/core/present.ts';
@@ -14,7 +14,8 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver(() => 'timeout');
   service = await startTestService({
     env: {
-      WORKER_MAX_CONCURRENT: '2',
+      WORKER_MAX_MODEL_CALLS: '1',
+      WORKER_MAX_CONCURRENT: '1',
       WEBHOOK_TIMEOUT: '1s',
       HOUSEKEEPING_INTERVAL: '10m',
       EGRESS_ALLOWLIST: receiver.hostAndPort,

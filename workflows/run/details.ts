@@ -32,7 +32,7 @@ export function createRunDetails({ runId, holds }: Pick<AgentRunInput, 'runId' |
 
     callsTools(turn: number, calls: readonly RequestedToolCall[]): void {
       inTurnSince = undefined;
-      say(`Turn ${turn}: ${calls.map(({ tool }) => `\`${tool}\``).join(', ')}`);
+      say(`Turn ${turn}: ${calls.map(({ tool }) => `\`${tool}\``).join(', ') || 'the answer goes on'}`);
     },
 
     waitsForTurn(outcome: Extract<TurnOutcome, { kind: 'waiting' }>): void {

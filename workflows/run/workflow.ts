@@ -24,6 +24,7 @@ import { RUN_FAILURES, type RunFailure } from '../../src/platform/core/problem.t
 import {
   lostEffectOf,
   runWorkflowId,
+  type EarlierAttempts,
   type RequestedToolCall,
   type RunError,
   type TerminalStatus,
@@ -104,6 +105,8 @@ interface Until {
   lostEffect(call: string, timeoutMs: number): Promise<unknown>;
 }
 
+const attemptsHere = (earlier: EarlierAttempts | undefined): number => (earlier?.made ?? 0) - (earlier?.elsewhere ?? 0);
+
 async function takeTurns(input: AgentRunInput, details: RunDetails, until: Until): Promise<End> {
   const { earlier: _, ...withoutEarlier } = input;
   const { runId, limits } = input;
@@ -111,7 +114,7 @@ async function takeTurns(input: AgentRunInput, details: RunDetails, until: Until
   const firstTurn = input.turn ?? 1;
   try {
     for (let turn = firstTurn, looks = 0, earlier = input.earlier; ;) {
-      const options = { summary: `turn ${turn}`, ...afterAttempts(MODEL_CALL, earlier?.made ?? 0) };
+      const options = { summary: `turn ${turn}`, ...afterAttempts(MODEL_CALL, attemptsHere(earlier)) };
       details.asksModel(turn);
       const outcome = await models.takeTurn.executeWithOptions(options, [
         { runId, turn, limits, ...(earlier && { earlier }) },
@@ -119,6 +122,9 @@ async function takeTurns(input: AgentRunInput, details: RunDetails, until: Until
       switch (outcome.kind) {
         case 'ended':
           return outcome;
+        case 'again':
+          ({ earlier } = outcome);
+          break;
         case 'waiting':
           details.waitsForTurn(outcome);
           if (outcome.behind === null) {

@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { withoutPageKeys } from '../core/page-keys.ts';
+import { parseStored } from './property-order.ts';
 import { isUrgent } from './urgency.ts';
+
+const { JSONB } = pg.types.builtins;
+const parseJsonb: (text: string) => unknown = pg.types.getTypeParser(JSONB);
+pg.types.setTypeParser(JSONB, (text) => parseStored(text, parseJsonb));
 
 /** One statement may take this long. */
 export interface Deadlines {

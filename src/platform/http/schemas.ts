@@ -1,5 +1,6 @@
 /** zod schemas that many contracts share. */
 import { z } from 'zod';
+import { EFFORTS } from '../core/effort.ts';
 import { withoutTrailingZeros } from '../core/text.ts';
 
 /** Takes a Date or ISO text, and is sent as ISO 8601 UTC. */
@@ -13,6 +14,10 @@ export const Usd = z
   .string()
   .transform(withoutTrailingZeros)
   .pipe(z.string().regex(/^-?\d+(\.\d+)?$/));
+
+export const SavedUsd = Usd.describe("What the providers' caches took off the cost; 0 if filling them cost more");
+
+export const Effort = z.enum(EFFORTS).describe('How hard the model thinks before it answers');
 
 /** US dollars as a caller writes them. */
 export const UsdText = z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars');

@@ -88,6 +88,7 @@ export function createMeters() {
       ['queue'],
       ANSWER_S,
     ),
+    workerSlots: slotsOfWorkers(registry),
     scheduleLag: histogram(
       'aos_schedule_lag_seconds',
       'Time from the planned moment of a tick to its work, by the workflow that it starts',
@@ -169,4 +170,23 @@ function longest(registry: Registry, name: string, help: string) {
     },
   });
   return { note: (value: number) => void (most = Math.max(most, value)) };
+}
+
+type CountsOfSlots = () => readonly { kind: string; state: string; count: number }[];
+
+/** Makes a gauge of the slots of each worker in the process, as they are at the moment of a scrape. */
+function slotsOfWorkers(registry: Registry) {
+  const workers = new Map<string, CountsOfSlots>();
+  new Gauge({
+    name: 'aos_worker_slots',
+    help: 'Slots of a worker for activities, by kind, and activities that gave theirs back and wait',
+    labelNames: ['queue', 'kind', 'state'],
+    registers: [registry],
+    collect() {
+      for (const [queue, counts] of workers) {
+        for (const { count, ...labels } of counts()) this.set({ queue, ...labels }, count);
+      }
+    },
+  });
+  return { follow: (queue: string, counts: CountsOfSlots) => void workers.set(queue, counts) };
 }

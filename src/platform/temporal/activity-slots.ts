@@ -25,16 +25,30 @@ export interface Parked {
   id: string;
   /** Tells the workflow to ask again. It rejects if the workflow is gone. */
   wake(): Promise<unknown>;
+  /** Is called once if it waits longer than `LONG_WAIT_MS`. */
+  waitsLong(): void;
 }
 
 export interface ActivitySlots {
   /** Runs an activity that has taken one of the worker's slots. */
   hold<T>(workspace: string, activity: () => Promise<T>): Promise<T>;
+  use(): SlotUse;
+  /** Tells those who wait for a slot to ask again at once, since this worker takes no more: another one has them. */
+  leave(): Promise<void>;
+}
+
+interface SlotUse {
+  taken: number;
+  free: number;
+  /** Activities that gave their slots back. */
+  waiting: number;
 }
 
 /** Gives the slot back if the workspace is over its share. Returns the wait in ms; undefined if the activity goes on. */
 type GiveBack = (parked: Parked | undefined) => number | undefined;
 
+/** A wait that is longer than this is told to whoever looks. */
+export const LONG_WAIT_MS = 2_000;
 /** A slot is kept this long for a workflow that was woken; then the next one is woken. */
 const WOKEN_MS = 2_000;
 /** Waits grow with the number of those that wait, so that a workspace asks ten times a second, however many they are. */
@@ -43,6 +57,8 @@ const LEAST_WAIT_MS = 1_000;
 /** A workflow that is woken asks by itself too: its place in the queue is lost when its worker stops. */
 const LEAST_PARKED_MS = 30_000;
 const MOST_WAIT_MS = 600_000;
+/** A worker that ends wakes so many at a time. */
+const WOKEN_AT_ONCE = 50;
 
 const current = new AsyncLocalStorage<GiveBack>();
 
@@ -68,6 +84,7 @@ export function createActivitySlots(total: number): ActivitySlots {
   const queue = createFairQueue<Parked>();
   /** Activities that were told to come again, and have not come yet. */
   const absent = createCounts();
+  let isLeaving = false;
 
   const canHave = (workspace: string): boolean =>
     held.of(workspace) + kept.of(workspace) < total - held.all() - kept.all();
@@ -106,6 +123,9 @@ export function createActivitySlots(total: number): ActivitySlots {
     if (!parked.has(asking.id)) {
       parked.set(asking.id, asking);
       queue.push(workspace, asking, isFirst);
+      setTimeout(() => {
+        if (parked.get(asking.id) === asking) asking.waitsLong();
+      }, LONG_WAIT_MS).unref();
     }
     return waitFor(queue.sizeFor(workspace), LEAST_PARKED_MS);
   }
@@ -134,8 +154,16 @@ export function createActivitySlots(total: number): ActivitySlots {
         return undefined;
       }
       release();
-      return asking ? park(workspace, asking, arrive !== undefined) : comeAgain(workspace);
+      return asking && !isLeaving ? park(workspace, asking, arrive !== undefined) : comeAgain(workspace);
     };
+
+  async function wakeOneByOne(): Promise<void> {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      parked.delete(next.item.id);
+      // One that is not told asks by itself, later.
+      await next.item.wake().catch(() => {});
+    }
+  }
 
   return {
     async hold(workspace, activity) {
@@ -151,6 +179,15 @@ export function createActivitySlots(total: number): ActivitySlots {
         release();
         wakeNext();
       }
+    },
+    use: () => ({
+      taken: held.all(),
+      free: Math.max(0, total - held.all()),
+      waiting: queue.size + absent.all(),
+    }),
+    async leave() {
+      isLeaving = true;
+      await Promise.all(Array.from({ length: WOKEN_AT_ONCE }, wakeOneByOne));
     },
   };
 }

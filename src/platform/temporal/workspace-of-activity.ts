@@ -10,15 +10,15 @@ export const WORKSPACE_HEADER = 'workspace';
 const workspaceIn = ({ [WORKSPACE_HEADER]: payload }: Record<string, Payload>): string =>
   payload ? defaultPayloadConverter.fromPayload<string>(payload) : NO_WORKSPACE;
 
-/** @param slots of the worker. Local activities have slots of their own, which short statements alone hold. */
+/** @param slotsOf tells which of the worker's slots an activity takes. Local ones have others, for short statements. */
 export const activityForWorkspace =
-  (slots: ActivitySlots): ActivityInterceptorsFactory =>
+  (slotsOf: (activityType: string) => Pick<ActivitySlots, 'hold'>): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
       execute(input, next) {
         const workspace = workspaceIn(input.headers);
         const execute = () => forWorkspace(workspace, () => next(input));
-        return info.isLocal ? execute() : slots.hold(workspace, execute);
+        return info.isLocal ? execute() : slotsOf(info.activityType).hold(workspace, execute);
       },
     },
   });

@@ -6,7 +6,8 @@
  */
 import { messageOf } from '../../platform/core/causes.ts';
 import type { Log } from '../../platform/core/log.ts';
-import type { Models } from '../../platform/models/types.ts';
+import { embedQuestion } from '../../platform/models/embed-text.ts';
+import type { Embedded, Models } from '../../platform/models/types.ts';
 import type { SkillRequest, SkillSection } from './skill-section.ts';
 import type { MemoryStore } from '../memory/store/index.ts';
 import type { Recalled, Remembered } from '../memory/store/recall.ts';
@@ -32,10 +33,10 @@ export interface Beginning {
 }
 
 interface BeginningDependencies {
-  store: Pick<MemoryStore, 'listAlwaysLoaded' | 'recallEntries'>;
-  models: Pick<Models, 'embed'>;
+  store: Pick<MemoryStore, 'listAlwaysLoaded' | 'recallEntries' | 'areVectorsOf'>;
+  models: Pick<Models, 'embed' | 'embedding'>;
   skillSection: (customerId: string, request: SkillRequest) => Promise<SkillSection>;
-  settings: { MEMORY_RECALL_COUNT: number; MEMORY_RECALL_THRESHOLD: number };
+  settings: { MEMORY_RECALL_COUNT: number; MEMORY_RECALL_THRESHOLD?: number | undefined };
   log: Log;
 }
 
@@ -60,7 +61,7 @@ export const createBeginnings =
       ]);
       const always = fitting(listed, ALWAYS);
       const hits = fitting(
-        near.filter(({ score }) => score >= settings.MEMORY_RECALL_THRESHOLD),
+        near.filter(({ score }) => score >= (settings.MEMORY_RECALL_THRESHOLD ?? models.embedding.near)),
         RECALLED,
       );
       const entries = [...always, ...hits];
@@ -74,19 +75,27 @@ export const createBeginnings =
     async function recall(customerId: string, agent: string, prompt: string) {
       const k = settings.MEMORY_RECALL_COUNT;
       const [embedding] = k === 0 ? [] : await embed(prompt.slice(0, MAX_QUESTION), customerId);
-      return embedding ? store.recallEntries({ customerId, agent, embedding, k }) : [];
+      if (!embedding) return [];
+      const near = await store.recallEntries({ customerId, agent, embedding, k });
+      if (near.length === 0 && !(await store.areVectorsOf(models.embedding))) log.warn(OF_ANOTHER);
+      // An earlier release stored vectors of what the model cannot read, which are noise.
+      return near.filter(({ content }) => models.embedding.reads(content));
     }
 
     /** Embeds the prompt. Where that fails the run begins without its memories, which is better than not at all. */
-    async function embed(text: string, workspace: string): Promise<number[][]> {
+    async function embed(text: string, workspace: string): Promise<Embedded[]> {
+      if (!models.embedding.reads(text)) return [];
       try {
-        return await models.embed([text], { signal: AbortSignal.timeout(PATIENCE_MS), workspace });
+        return [await embedQuestion(models, text, workspace, AbortSignal.timeout(PATIENCE_MS))];
       } catch (error) {
         log.warn({ reason: messageOf(error) }, 'a prompt could not be embedded: its run begins without recall');
         return [];
       }
     }
   };
+
+const OF_ANOTHER =
+  'the stored memories are embedded with another model than this process has: its runs begin without recall until it is restarted with the settings of `aos memory re-embed`';
 
 const NOTHING = { text: '', memories: [], recalled: { candidates: [], hits: [] } };
 

@@ -3,7 +3,7 @@ import type { AgentStore } from '../agents/store.ts';
 import type { SystemContent } from '../runs/model.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 import { LOAD_SKILL } from '../skills/model.ts';
-import { isCallable } from '../tools/model.ts';
+import { categoryOf, isCallable, type Tool } from '../tools/model.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 
 const READ_ATTACHMENT = 'read_attachment';
@@ -29,6 +29,20 @@ export const toolsOf = (
     ...(typeof system === 'object' && system.skills !== '' ? [LOAD_SKILL] : []),
   ];
 };
+
+/**
+ * Withholds the tools beyond those that the provider takes in a request. The agent's order decides which, but tools of MCP
+ * servers, of which one server may bring a hundred, come after all others.
+ */
+export function withinLimit(tools: readonly Tool[], most: number): readonly Tool[] {
+  const callable = tools.filter(isCallable);
+  if (callable.length <= most) return tools;
+  const isOfServer = ({ module }: Tool): boolean => categoryOf(module) === 'mcp';
+  const ranked = [...callable.filter((tool) => !isOfServer(tool)), ...callable.filter(isOfServer)];
+  const beyond = new Set(ranked.slice(most));
+  const unavailable = `the provider of the model takes ${most} tools in a request, and this one is beyond`;
+  return tools.map((tool) => (beyond.has(tool) ? { ...tool, unavailable } : tool));
+}
 
 /** @returns the declarations, as text, of the tools that the agent of a run is offered */
 export const declaredTools =

@@ -1,7 +1,7 @@
 /** Makes what a model is shown: this is the one place where a run's record becomes a prompt. */
 import type { ModelMessage } from 'ai';
 import { fieldsOf } from '../../platform/core/record.ts';
-import { modelName, toldTo, type RecordedPart } from '../../platform/models/recorded-parts.ts';
+import { askedForMore, modelName, toldTo, type RecordedPart } from '../../platform/models/recorded-parts.ts';
 import type { ResolvedModel } from '../../platform/models/types.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 import { PICTURE_NOTES, type PicturesOfRun } from './pictures.ts';
@@ -19,18 +19,21 @@ interface Utterance {
 }
 
 type Recorded = Pick<RunInTurn, 'messages' | 'toolCalls'>;
-type Exchanges = readonly { prompt: string; output: string }[];
+/** The output is null if the run ended without one. */
+type Exchanges = readonly { prompt: string; output: string | null }[];
 
 /** Gives earlier exchanges of the conversation, the prompt, then each turn's reply with the results of its tools. */
 export const utterances = ({ messages, toolCalls }: Recorded, earlier: Exchanges): Utterance[] => [
   ...earlier.flatMap(({ prompt, output }): Utterance[] => [
     { role: 'user', content: prompt, results: [] },
-    { role: 'assistant', content: output, results: [] },
+    ...(output === null ? [] : [{ role: 'assistant' as const, content: output, results: [] }]),
   ]),
   ...messages.flatMap(({ turn, role, content }): Utterance[] => {
     if (role === 'user') return [{ role, content, results: [] }];
     if (role !== 'assistant') return [];
-    return [{ role, content, results: toolCalls.filter((call) => call.turn === turn) }];
+    const said: Utterance = { role, content, results: toolCalls.filter((call) => call.turn === turn) };
+    const more = askedForMore(content);
+    return more === undefined ? [said] : [said, { role: 'user', content: more, results: [] }];
   }),
 ];
 
@@ -48,7 +51,7 @@ export const modelMessages = (
   utterances(run, earlier).flatMap(({ role, content, results }): ModelMessage[] => [
     {
       role,
-      content: Array.isArray(content) ? toldTo(content as RecordedPart[], modelName(model)) : content,
+      ...(Array.isArray(content) ? toldTo(content as RecordedPart[], modelName(model)) : { content }),
     } as ModelMessage,
     ...(results.length > 0
       ? [{ role: 'tool' as const, content: results.map((call) => toolResult(call, pictures)) }]

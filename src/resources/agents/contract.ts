@@ -1,8 +1,9 @@
 /** The HTTP contract of agents: one list for callers with a key, and everything else for signed-in people. */
 import { z } from 'zod';
 import { BINARY, endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { listReply, notBlank, Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { Effort, listReply, notBlank, Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { DeleteQuery, warned } from '../references/contract.ts';
+import { EFFORTS } from '../../platform/core/effort.ts';
 import { RunListRow } from '../runs/contract.ts';
 import { ON_LOST_EFFECT, SELECTION_MODES } from './model.ts';
 
@@ -61,6 +62,9 @@ const Agent = AgentListRow.extend({
   allowlist_block: z.array(z.string()),
   allowlist_add: z.array(z.string()),
   default_workspace: z.string().nullable(),
+  effort: z.enum(EFFORTS).nullable(),
+  max_output_tokens: z.int().nullable(),
+  fallback_models: z.array(z.string()),
   voice: z.string().nullable(),
   has_avatar: z.boolean(),
   created_at: Timestamp.nullable().describe('Null for built-in agents'),
@@ -90,6 +94,17 @@ const definition = {
   on_lost_effect: OnLostEffect,
   default_model: ModelId.nullable(),
   selection_mode: z.enum(SELECTION_MODES).nullable(),
+  effort: Effort.nullable().describe('How hard the model thinks; null leaves it to the model'),
+  max_output_tokens: z
+    .int()
+    .min(256)
+    .max(1_000_000)
+    .nullable()
+    .describe('Most tokens of one reply; null leaves it to the model and to what the budgets can pay'),
+  fallback_models: z
+    .array(ModelId)
+    .max(5)
+    .describe('Ids of models that are asked, in this order, while the provider of the model is out'),
 };
 
 export const NewAgent = z
@@ -107,6 +122,9 @@ const ModelChange = z
     model: ModelId.nullable().describe('Null: a built-in agent goes back to its own'),
     default_model: definition.default_model,
     selection_mode: definition.selection_mode,
+    effort: definition.effort,
+    max_output_tokens: definition.max_output_tokens,
+    fallback_models: definition.fallback_models,
     reasoning: z.boolean().nullable(),
     resolver_enforce: z.boolean().nullable().describe("The agent's model wins over a request's override"),
   })

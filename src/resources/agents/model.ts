@@ -4,6 +4,8 @@
  * change with a release without losing a workspace's choices.
  */
 
+import type { Effort } from '../../platform/core/effort.ts';
+
 /** `fixed`: the agent's model. `auto`: a model of the tier that the prompt asks for. */
 export const SELECTION_MODES = ['fixed', 'auto'] as const;
 
@@ -42,6 +44,9 @@ export interface AgentSettings {
   selectionMode: string | null;
   reasoning: boolean | null;
   resolverEnforce: boolean | null;
+  effort: Effort | null;
+  maxOutputTokens: number | null;
+  fallbackModels: string[];
   voice: string | null;
   /** The picture has this key in file storage. */
   avatarFile: string | null;
@@ -87,6 +92,9 @@ const UNSET: AgentSettings = {
   selectionMode: null,
   reasoning: null,
   resolverEnforce: null,
+  effort: null,
+  maxOutputTokens: null,
+  fallbackModels: [],
   voice: null,
   avatarFile: null,
 };
@@ -135,8 +143,10 @@ export const mergeCustomAgent = (custom: CustomAgent, settings: AgentSettings | 
 
 /** Takes exactly the fields of the settings: a database row has more, and those must not overwrite the definition's. */
 function inForce(definedModel: string, settings: AgentSettings | null): AgentSettings & { model: string } {
-  const { model, defaultModel, selectionMode, reasoning, resolverEnforce, voice, avatarFile } = settings ?? UNSET;
-  return { model: model ?? definedModel, defaultModel, selectionMode, reasoning, resolverEnforce, voice, avatarFile };
+  const { model, defaultModel, selectionMode, reasoning, resolverEnforce, ...more } = settings ?? UNSET;
+  const { effort, maxOutputTokens, fallbackModels, voice, avatarFile } = more;
+  const how = { selectionMode, reasoning, resolverEnforce, effort, maxOutputTokens, fallbackModels };
+  return { model: model ?? definedModel, defaultModel, ...how, voice, avatarFile };
 }
 
 /** `seo_writer` -> `SeoWriterAgent`. */

@@ -14,7 +14,7 @@ import { listedIn } from '../references/model.ts';
 import type { References } from '../references/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { AgentChange, ModelChange, NewAgent, RecentRuns, VoiceChange } from './contract.ts';
-import { builtinAgents } from './builtin/index.ts';
+import { hasChosenModel } from './builtin/index.ts';
 import { AVATAR_PIXELS, MAX_AVATAR_BYTES, redact, type Agent } from './model.ts';
 import type { AgentStore } from './store.ts';
 
@@ -24,7 +24,7 @@ interface AgentServiceDependencies {
   store: AgentStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
   files: Pick<FileStore, 'put' | 'get' | 'discard'>;
-  references: Pick<References, 'warningsFor' | 'requireUnused'>;
+  references: Pick<References, 'warningsFor' | 'requireUnused' | 'requireCallable'>;
   /** @returns what the runs resource says about an agent, by the name that its runs carry */
   recentRuns: (customerId: string, slug: string) => Promise<RecentRuns>;
   /** Says that built-in agents are shown without their prompts and code. */
@@ -50,11 +50,12 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
     const { model, defaultModel, selectionMode, reasoning, resolverEnforce: enforce } = agent;
     const request = { model, defaultModel, selectionMode, reasoning, enforce };
     const named = listedIn('allowed_tools', 'tool', agent.allowedTools);
-    // The model that ships with an agent is nobody's choice here.
-    const isChosen = defaultModel !== null || model !== (agent.isBuiltin && builtinAgents.get(slug)?.model);
-    const chosen = isChosen ? { path: defaultModel ? 'default_model' : 'model', request } : undefined;
+    const chosen = hasChosenModel(agent) ? { path: defaultModel ? 'default_model' : 'model', request } : undefined;
     return { ...full(agent), ...(await references.warningsFor(customerId, named, chosen)) };
   }
+
+  const requireFallbacks = (customerId: string, { fallback_models: ids = [] }: Pick<AgentChange, 'fallback_models'>) =>
+    references.requireCallable(customerId, 'fallback_models', ids);
 
   const discard = async (key: string | null): Promise<void> => {
     if (key) await files.discard(key);
@@ -78,6 +79,7 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
     },
 
     async create(customerId: string, agent: NewAgent) {
+      await requireFallbacks(customerId, agent);
       await workspaces.underCap(
         customerId,
         'agents',
@@ -101,18 +103,19 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
         'allowed_tool_slugs',
         'default_workspace',
         'on_lost_effect',
-        'default_model',
-        'selection_mode',
+        ...CHOICES,
       ]);
       await loadCustom(customerId, slug);
+      await requireFallbacks(customerId, change);
       await store.changeAgent(customerId, slug, { definition: definitionOf(change), settings: choicesOf(change) });
       return saved(customerId, slug);
     },
 
     /** A custom agent has one model, in its definition; of a built-in one the workspace's choice goes on top. */
     async setModel(customerId: string, slug: string, change: ModelChange) {
-      requireChange(change, ['model', 'default_model', 'selection_mode', 'reasoning', 'resolver_enforce']);
+      requireChange(change, ['model', ...CHOICES, 'reasoning', 'resolver_enforce']);
       const { isBuiltin } = await load(customerId, slug);
+      await requireFallbacks(customerId, change);
       const { model } = change;
       if (!isBuiltin && model === null) throw new Problem('bad_request', 'model: a custom agent must have one');
       const choices = { ...choicesOf(change), reasoning: change.reasoning, resolverEnforce: change.resolver_enforce };
@@ -191,10 +194,21 @@ const definitionOf = (body: AgentChange) => ({
   defaultWorkspace: body.default_workspace,
   onLostEffect: body.on_lost_effect,
 });
-const choicesOf = (body: Pick<AgentChange, 'default_model' | 'selection_mode'>) => ({
+const choicesOf = (body: Pick<AgentChange, Choice>) => ({
   defaultModel: body.default_model,
   selectionMode: body.selection_mode,
+  effort: body.effort,
+  maxOutputTokens: body.max_output_tokens,
+  fallbackModels: body.fallback_models,
 });
+type Choice = (typeof CHOICES)[number];
+const CHOICES = [
+  'default_model',
+  'selection_mode',
+  'effort',
+  'max_output_tokens',
+  'fallback_models',
+] as const satisfies (keyof AgentChange)[];
 
 function requireChange<T extends object>(change: T, fields: (keyof T & string)[]): void {
   if (Object.keys(change).length > 0) return;
@@ -230,6 +244,9 @@ const wireRest = (agent: Agent) => ({
   allowlist_block: [],
   allowlist_add: [],
   default_workspace: agent.defaultWorkspace,
+  effort: agent.effort,
+  max_output_tokens: agent.maxOutputTokens,
+  fallback_models: agent.fallbackModels,
   voice: agent.voice,
   has_avatar: agent.avatarFile !== null,
   created_at: agent.createdAt,

@@ -1,5 +1,6 @@
-import { boolean, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
+import { EFFORTS } from '../../platform/core/effort.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { ON_LOST_EFFECT } from './model.ts';
 
@@ -42,6 +43,12 @@ export const agentSettings = pgTable(
     selectionMode: text('selection_mode'),
     reasoning: boolean('reasoning'),
     resolverEnforce: boolean('resolver_enforce'),
+    /** How hard the model thinks; null leaves it to the model. */
+    effort: text('effort', { enum: EFFORTS }),
+    /** Counted in tokens; null leaves it to the model and to what the budgets can pay. */
+    maxOutputTokens: integer('max_output_tokens'),
+    /** Ids of models that are asked, in this order, while the provider of the agent's own is out. */
+    fallbackModels: text('fallback_models').array().notNull().default([]),
     voice: text('voice'),
     /** The picture has this key in file storage. */
     avatarFile: text('avatar_file'),

@@ -1,7 +1,7 @@
 /** The HTTP contract of spending. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { SavedUsd, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { COST_WINDOWS, type CostWindow } from '../runs/model.ts';
 import { COST_GROUPS } from './model.ts';
 
@@ -12,6 +12,7 @@ const CostOfKey = z
       .nullable()
       .describe('Agent slug, model id, project id or UTC day; null for runs that have none of it'),
     cost_usd: Usd,
+    saved_usd: SavedUsd,
     run_count: z.int(),
     input_tokens: z.int(),
     output_tokens: z.int(),
@@ -41,6 +42,7 @@ export const getCostRollup = endpoint({
       group_by: z.string(),
       since: Timestamp,
       total_cost_usd: Usd,
+      saved_usd: SavedUsd,
       run_count: z.int(),
     }),
   }),

@@ -19,6 +19,7 @@ export const createCostService = ({ store }: { store: CostStore }) => ({
         group_by: group,
         since: total.since,
         total_cost_usd: total.cost_usd,
+        saved_usd: total.saved_usd,
         run_count: total.run_count,
       },
     };

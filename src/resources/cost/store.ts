@@ -2,6 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
+import { netSaved } from '../runs/store/queries.ts';
 import type { CostGroup } from './model.ts';
 
 export type CostStore = ReturnType<typeof createCostStore>;
@@ -9,6 +10,7 @@ export type CostStore = ReturnType<typeof createCostStore>;
 interface CostRow {
   key: string | null;
   cost_usd: string;
+  saved_usd: string;
   run_count: number;
   input_tokens: number;
   output_tokens: number;
@@ -28,12 +30,12 @@ export const createCostStore = (db: Database) => ({
   async rollup(customerId: string, windowHours: number, group: CostGroup) {
     const since = sql`now() - make_interval(hours => ${windowHours})`;
     const all = await db.rows<CostRow & { is_total: boolean; since: string }>(sql`
-      select key, coalesce(sum(cost_usd), 0)::text as cost_usd, count(*)::int as run_count,
+      select key, coalesce(sum(cost_usd), 0)::text as cost_usd, ${netSaved(sql`sum(saved_usd)`)} as saved_usd, count(*)::int as run_count,
         coalesce(sum(input_tokens), 0)::float8 as input_tokens, coalesce(sum(output_tokens), 0)::float8 as output_tokens,
         (count(*) filter (where not is_priced))::int as unpriced_runs,
         grouping(key) = 1 as is_total, ${since} as since
       from (
-        select ${KEYS[group]} as key, r.cost_usd, r.input_tokens, r.output_tokens, r.is_priced
+        select ${KEYS[group]} as key, r.cost_usd, r.saved_usd, r.input_tokens, r.output_tokens, r.is_priced
         from runs r where r.customer_id = ${customerId} and r.created_at >= ${since}
       ) counted
       group by grouping sets ((), (key))

@@ -17,7 +17,15 @@ export type BaseAddresses = ReturnType<typeof createBaseAddresses>;
 
 /** @throws ConfigError when a setting names an unknown integration, or one whose address the workspace gives */
 export function createBaseAddresses(
-  settings: Pick<Config, 'INTEGRATION_BASE_URLS' | 'OPENAI_BASE_URL' | 'ANTHROPIC_BASE_URL'>,
+  settings: Pick<
+    Config,
+    | 'INTEGRATION_BASE_URLS'
+    | 'OPENAI_BASE_URL'
+    | 'ANTHROPIC_BASE_URL'
+    | 'GOOGLE_BASE_URL'
+    | 'VERTEX_BASE_URL'
+    | 'MISTRAL_BASE_URL'
+  >,
 ) {
   const set = new Map(Object.entries(settings.INTEGRATION_BASE_URLS));
   const wrong = [...set.keys()].find((slug) => !integrations.get(slug)?.baseUrl);
@@ -27,6 +35,9 @@ export function createBaseAddresses(
   const operators: Record<string, string | undefined> = {
     openai: settings.OPENAI_BASE_URL,
     anthropic: settings.ANTHROPIC_BASE_URL,
+    google: settings.GOOGLE_BASE_URL,
+    'google-vertex': settings.VERTEX_BASE_URL,
+    mistral: settings.MISTRAL_BASE_URL,
     ...Object.fromEntries(set),
   };
   const ofOperator = (slug: string) => {

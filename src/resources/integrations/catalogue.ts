@@ -3,7 +3,17 @@ import type { Slot } from './model.ts';
 import type { Integration } from './provider.ts';
 import { github, gitlab, linear } from './providers/code.ts';
 import { discord, slack, telegram, whatsapp } from './providers/messaging.ts';
-import { anthropic, google, mistral, openai, openaiCompatible, openrouter } from './providers/models.ts';
+import {
+  amazonBedrock,
+  anthropic,
+  azureOpenai,
+  google,
+  googleVertex,
+  mistral,
+  openai,
+  openaiCompatible,
+  openrouter,
+} from './providers/models.ts';
 import { googleDrive, hubspot, notion, smtp, stripe } from './providers/work.ts';
 
 /**
@@ -12,7 +22,7 @@ import { googleDrive, hubspot, notion, smtp, stripe } from './providers/work.ts'
  */
 export const integrations: ReadonlyMap<string, Integration> = new Map(
   [
-    ...[openai, anthropic, google, mistral, openrouter, openaiCompatible],
+    ...[openai, anthropic, google, googleVertex, amazonBedrock, azureOpenai, mistral, openrouter, openaiCompatible],
     ...[github, gitlab, slack, discord, telegram, whatsapp],
     ...[notion, linear, googleDrive, hubspot, stripe, smtp],
   ].map((integration) => [integration.slug, integration]),

@@ -8,7 +8,7 @@ import type { ModelCredentials, ModelServer } from '../../platform/models/types.
 import type { BaseAddresses } from './addresses.ts';
 import { integrations, tokenKindOf } from './catalogue.ts';
 import { MCP_URL, SHARED, type TokenOrigins, type ToolCredential } from './model.ts';
-import { BASE_URL, DEFAULT_MODEL, MODEL_PRICE } from './provider.ts';
+import { API_VERSION, BASE_URL, DEFAULT_MODEL, MODEL_PRICE } from './provider.ts';
 import { secretOwner, tokenOwner, type IntegrationStore, type SealedValue } from './store.ts';
 
 export interface McpServer {
@@ -53,6 +53,7 @@ export const createCredentials = ({ store, secretBox, addresses, managedRouter }
         token: openDefaultToken(customerId, slug, values),
         baseUrl: openSecret(customerId, slug, BASE_URL, values),
         model: openSecret(customerId, slug, DEFAULT_MODEL, values),
+        version: openSecret(customerId, slug, API_VERSION, values),
         price: openSecret(customerId, slug, MODEL_PRICE, values),
         known: { baseUrl: addresses.baseOf(slug), isOperators: addresses.isOperators(slug) },
       }));

@@ -70,6 +70,9 @@ export const MAIL_PORT = '587';
 /** A workspace names the model that its runs use there by this secret. */
 export const DEFAULT_MODEL = 'models.default';
 
+/** A workspace names the version of the API of its own server by this secret. */
+export const API_VERSION = 'server.api_version';
+
 /** A workspace says by this secret what its own server costs. */
 export const MODEL_PRICE = 'models.price';
 

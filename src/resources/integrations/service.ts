@@ -8,6 +8,7 @@ import type { Config } from '../../platform/core/config.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { can } from '../../platform/core/rights.ts';
 import { found } from '../../platform/db/client.ts';
@@ -116,7 +117,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
   }
 
   /** Starts checks once the write is through. The schedule makes up for a start that is lost. */
-  async function requestChecks(tokenIds: readonly string[]): Promise<void> {
+  async function requestChecks(customerId: string, tokenIds: readonly string[]): Promise<void> {
     const start = (tokenId: string) =>
       temporal.client.workflow.start<typeof integrationHealth>(INTEGRATION_HEALTH, {
         workflowId: checkWorkflowId(tokenId),
@@ -124,6 +125,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
         args: [{ tokenId }],
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: 'checks a new credential',
+        priority: priorityOf(customerId),
       });
     await withinDeadline(temporal, () => Promise.all(tokenIds.map(start))).catch((err: unknown) =>
       log.warn({ err }, 'a new credential could not be checked at once; the schedule will check it'),
@@ -172,7 +174,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
       await otp.gate(caller, confirmation, `integration.set:${slug}:${kind}:${scope}`, () =>
         store.writeAlone(key.customerId, slug, () => store.putToken(token)),
       );
-      await requestChecks([token.tokenId]);
+      await requestChecks(key.customerId, [token.tokenId]);
       return { slug, kind, scope, is_set: true as const, health_status: 'unchecked' as const, token_id: token.tokenId };
     },
 
@@ -211,7 +213,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
           return recheck(key);
         }),
       );
-      await requestChecks(toCheck);
+      await requestChecks(key.customerId, toCheck);
       return { slug, dotted, is_set: true as const };
     },
 
@@ -233,7 +235,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
           return recheck(key);
         }),
       );
-      await requestChecks(toCheck);
+      await requestChecks(key.customerId, toCheck);
     },
   };
 

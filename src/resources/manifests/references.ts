@@ -4,7 +4,7 @@ import { inBatches } from '../../platform/db/in-batches.ts';
 import type { Kind, Wanted } from './kind.ts';
 import { MANIFEST_KINDS, MAX_FAULTS, type Fault, type ManifestKind } from './model.ts';
 
-const SEARCHES_AT_ONCE = 10;
+const SEARCHES_AT_ONCE = 3;
 
 interface Planned {
   action: string;

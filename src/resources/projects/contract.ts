@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { notBlank, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { EFFORTS } from '../../platform/core/effort.ts';
 import { IsPriced, IsSample } from '../runs/contract.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS } from '../templates/model.ts';
 import {
@@ -92,6 +93,7 @@ export const Subtask = z
     skills: z.array(z.string()),
     depends_on: z.array(z.string()).describe('Step slugs of the same task'),
     output_schema: Fields.nullable(),
+    effort: z.enum(EFFORTS).nullable(),
     max_attempts: z.int(),
     timeout_s: z.int().nullable(),
     gate_kind: z.enum(GATE_KINDS).nullable(),

@@ -1,8 +1,4 @@
-/**
- * The record of projects. The service inserts the rows when a project is accepted; from then on activities alone write
- * them, each write conditional on the state from which it moves on. What must never be broken is a constraint: a phase
- * has one current artifact, a step one open attempt, a dispatch one row.
- */
+/** The service inserts rows when a project is accepted; then activities alone write them, each on a condition of its state. */
 import { sql } from 'drizzle-orm';
 import {
   bigserial,
@@ -19,6 +15,8 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { createdAt, instant, startDue, usd } from '../../platform/db/columns.ts';
+import { schemaJson } from '../../platform/db/property-order.ts';
+import { EFFORTS } from '../../platform/core/effort.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS, type JsonSchema } from '../templates/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import {
@@ -135,7 +133,7 @@ export const tasks = pgTable(
     dependsOn: text('depends_on').array().notNull().default([]),
     cascadeOnUpstreamChange: cascadeMode('cascade_on_upstream_change').notNull().default('lazy'),
     artifactSchemaSlug: text('artifact_schema_slug'),
-    artifactJsonSchema: jsonb('artifact_json_schema').$type<JsonSchema>(),
+    artifactJsonSchema: schemaJson('artifact_json_schema').$type<JsonSchema>(),
     /** The step whose output becomes the phase's artifact. */
     artifactStepSlug: text('artifact_step_slug'),
     /** How often the phase was started. A write in the name of an earlier start is refused. */
@@ -194,7 +192,8 @@ export const subtasks = pgTable(
     skills: text('skills').array().notNull().default([]),
     /** Slugs of steps of the same task. */
     dependsOn: text('depends_on').array().notNull().default([]),
-    outputSchema: jsonb('output_schema').$type<JsonSchema>(),
+    outputSchema: schemaJson('output_schema').$type<JsonSchema>(),
+    effort: text('effort', { enum: EFFORTS }),
     maxAttempts: integer('max_attempts').notNull(),
     /** In seconds. */
     timeoutS: integer('timeout_s'),

@@ -5,7 +5,8 @@
 import { nearest } from '../../platform/core/nearest.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { unusedModel } from '../../platform/models/resolve.ts';
-import type { ModelCredentials, ModelRequest, Models } from '../../platform/models/types.ts';
+import { configuredProviders } from '../../platform/models/catalogue.ts';
+import { ModelFailure, type ModelCredentials, type ModelRequest, type Models } from '../../platform/models/types.ts';
 import type { Reference, UsedKind, Warning } from './model.ts';
 import type { ReferenceStore, User } from './store.ts';
 
@@ -19,7 +20,7 @@ interface ReferenceDependencies {
     find: (customerId: string, slugs: readonly string[]) => Promise<readonly { slug: string; unavailable?: string }[]>;
     list: (customerId: string) => Promise<readonly { slug: string }[]>;
   };
-  models: Pick<Models, 'credentials'>;
+  models: Pick<Models, 'credentials' | 'resolve' | 'catalogue'>;
   modelCredentials: (customerId: string) => Promise<ModelCredentials>;
 }
 
@@ -61,9 +62,28 @@ export const createReferences = ({ store, agents, tools, models, modelCredential
         ...(await agentWarnings(customerId, ofKind('agent'))),
         ...(await toolWarnings(customerId, ofKind('tool'))),
       ];
-      const missed = model && unusedModel(model.request, models.credentials(await modelCredentials(customerId)));
+      const missed =
+        model && unusedModel(model.request, models.credentials(await modelCredentials(customerId)), models.catalogue());
       if (model && missed !== undefined) warnings.push({ path: model.path, code: 'model_not_used', message: missed });
       return warnings.length > 0 ? { warnings } : {};
+    },
+
+    /** Refuses models that nobody could call. @throws Problem validation */
+    async requireCallable(customerId: string, field: string, ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return;
+      const credentials = models.credentials(await modelCredentials(customerId));
+      const faults = ids.flatMap((override, index) => {
+        try {
+          models.resolve({ model: 'auto', override, prompt: '' }, credentials);
+          return [];
+        } catch (error) {
+          if (!(error instanceof ModelFailure)) throw error;
+          const known = configuredProviders(credentials).join(', ');
+          const msg = `${error.message} Models of these providers can be called: ${known}.`;
+          return [{ loc: ['body', field, index], msg, type: error.code }];
+        }
+      });
+      if (faults.length > 0) throw new Problem('validation', faults);
     },
 
     /** @throws Problem in_use */

@@ -3,15 +3,18 @@ import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import {
   documentAs,
+  Effort,
   givenUsd,
   limit,
   notBlank,
   offset,
   pageReply,
+  SavedUsd,
   Timestamp,
   Usd,
 } from '../../platform/http/schemas.ts';
 import { CONTEXT_CATEGORIES, COST_WINDOWS, RUN_EVENT_TYPES, RUN_STATUSES, TRANSPORTS } from './model.ts';
+import { WaitsFor } from './waits/contract.ts';
 
 export const RunId = z.string().min(1).max(64);
 export const RunPath = z.object({ run_id: RunId });
@@ -29,8 +32,14 @@ const Override = z.object({
   cost_budget_usd: givenUsd(z.number().positive()).optional(),
   /** Whether a model that can reason does. */
   reasoning: z.boolean().optional(),
+  effort: Effort.optional(),
 });
 
+export const OutputSchema = z
+  .record(z.string(), z.unknown())
+  .describe(
+    'JSON Schema: the answer is one JSON value of it. One that is not is sent back with the faults, twice at most; then the run fails with `output_invalid`',
+  );
 const Message = Prompt.describe('Alternative to prompt');
 const Dispatch = z.object({
   agent: z.string().min(1).max(64).nullish().describe('Agent slug; omit to let the classifier pick'),
@@ -40,6 +49,7 @@ const Dispatch = z.object({
   thread_id: Handle.nullish().describe('Runs of one thread are one conversation, one after another'),
   channel_id: Handle.nullish(),
   override: Override.nullish(),
+  output_schema: OutputSchema.nullish(),
   customer_id: z.string().max(200).nullish().describe('Accepted and ignored'),
 });
 // A union in its place would tell one mistake as one of each of its forms.
@@ -107,6 +117,7 @@ const RunDetail = z
     completed_at: Timestamp.nullable(),
     output: z.string().nullable(),
     error: z.string().nullable(),
+    waits_for: WaitsFor,
     sample: IsSample,
   })
   .meta({ id: 'RunDetail' });
@@ -121,6 +132,7 @@ const PublicRun = z
     created_at: Timestamp,
     started_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
+    waits_for: WaitsFor,
     sample: IsSample,
   })
   .meta({ id: 'Run' });
@@ -256,8 +268,9 @@ export const getRunStats = endpoint({
   reply: z.object({ runs: z.int(), completed: z.int(), failed: z.int(), in_flight: z.int(), cost_usd: Usd }),
 });
 
-const CostByModel = z.object({ model: z.string().nullable(), cost_usd: Usd, run_count: z.int() });
-const CostByTier = z.object({ tier: z.string(), cost_usd: Usd, run_count: z.int(), models: z.array(CostByModel) });
+const Cost = z.object({ cost_usd: Usd, saved_usd: SavedUsd, run_count: z.int() });
+const CostByModel = Cost.extend({ model: z.string().nullable() });
+const CostByTier = Cost.extend({ tier: z.string(), models: z.array(CostByModel) });
 
 export const getRunCosts = endpoint({
   id: 'runs.costs',
@@ -270,13 +283,20 @@ export const getRunCosts = endpoint({
   status: 200,
   reply: z.object({
     data: z.array(
-      z.object({ agent: z.string().nullable(), total_cost_usd: Usd, run_count: z.int(), tiers: z.array(CostByTier) }),
+      z.object({
+        agent: z.string().nullable(),
+        total_cost_usd: Usd,
+        saved_usd: SavedUsd,
+        run_count: z.int(),
+        tiers: z.array(CostByTier),
+      }),
     ),
     meta: z.object({
       window: z.string(),
       window_hours: z.int(),
       since: Timestamp,
       total_cost_usd: Usd,
+      saved_usd: SavedUsd,
       run_count: z.int(),
       agent_count: z.int(),
     }),

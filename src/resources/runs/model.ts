@@ -1,5 +1,6 @@
 /** Words and rules of runs. The workflow uses them too, so nothing here asks the world. */
 import type { RunFailure } from '../../platform/core/problem.ts';
+import type { Effort } from '../../platform/core/effort.ts';
 
 export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -15,6 +16,7 @@ export const RUN_EVENT_TYPES = [
   'run_received',
   'run_started',
   'model_resolved',
+  'model_failover',
   'context_loaded',
   'claude_request',
   'claude_iteration',
@@ -59,6 +61,13 @@ export const TOOL_CALL_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
 export const runWorkflowId = (runId: string): string => `run-${runId}`;
 
+/** Where the file is kept that a tool call saved: the same place each time, so that a repeated call writes over itself. */
+export const artifactKey = (customerId: string, runId: string, callId: string): string =>
+  `runs/${customerId}/${runId}/${callId}`;
+
+/** @returns what names one of the files of a call, from 0, among all of its run; the first has the name of the call */
+export const fileOfCall = (callId: string, nth: number): string => (nth === 0 ? callId : `${callId}.${nth}`);
+
 /** Runs with one conversation key go one after another. A thread and a channel of one name are two conversations. */
 export const conversationOf = (threadId?: string | null, channelId?: string | null): string | null =>
   threadId ? `thread:${threadId}` : channelId ? `channel:${channelId}` : null;
@@ -73,6 +82,8 @@ export interface StepOfRun {
   /** It is absent in runs that were begun before there were skills. */
   skills?: string[];
   outputSchema?: Record<string, unknown>;
+  /** It goes before the effort of the agent. */
+  effort?: Effort;
   /** The project was started from a recorded sample. */
   isSample?: true;
 }
@@ -121,6 +132,8 @@ export interface RequestedToolCall {
 export type TurnOutcome =
   | { kind: 'ended'; status: TerminalStatus; error?: RunError }
   | { kind: 'tools'; calls: RequestedToolCall[] }
+  /** Another model is asked, because the provider of this one is out. */
+  | { kind: 'again'; earlier: EarlierAttempts }
   /** Another run of the same conversation goes first. */
   | { kind: 'waiting'; behind: string }
   /**
@@ -129,9 +142,17 @@ export type TurnOutcome =
    */
   | { kind: 'waiting'; behind: null; lookMs: number; earlier: EarlierAttempts; waitsFor?: 'file storage' };
 
+/** What a run in flight may wait for without anybody's doing. */
+export const WAITS = ['share_of_model_calls'] as const;
+export type Wait = (typeof WAITS)[number];
+
 /** Attempts at a turn that earlier activities made. */
 export interface EarlierAttempts {
   made: number;
+  /** Since then (milliseconds since the epoch) the run waits for a slot. */
+  waitsSince?: number;
+  /** So many of them asked other models, each of which has all of its attempts. */
+  elsewhere?: number;
   /** The call that the last of them heartbeat for. */
   underWay?: CallUnderWay;
 }

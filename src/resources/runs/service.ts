@@ -7,6 +7,7 @@ import type { Log } from '../../platform/core/log.ts';
 import { present } from '../../platform/core/present.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { findSchemaProblem } from '../../platform/core/schema-checks.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Claim } from '../../platform/http/once-only.ts';
@@ -25,7 +26,7 @@ import type { RunStore } from './store/index.ts';
 export type RunService = ReturnType<typeof createRunService>;
 
 /** A run with what was said before it in its conversation. */
-export type RunInConversation = RunInTurn & { earlier: readonly { prompt: string; output: string }[] };
+export type RunInConversation = RunInTurn & { earlier: readonly { prompt: string; output: string | null }[] };
 
 /** Reports what the model of a run was shown. */
 export interface ContextReports {
@@ -157,6 +158,9 @@ export const createRunService = (deps: RunServiceDependencies) => {
       const agent = body.agent ?? null;
       if (agent !== null && !(await agentExists(caller.customerId, agent)))
         throw new Problem('not_found', `unknown agent: ${agent}`);
+      const outputSchema = body.output_schema ?? null;
+      const fault = outputSchema && (await findSchemaProblem(outputSchema));
+      if (fault) throw new Problem('validation', [{ loc: ['body', 'output_schema'], msg: fault, type: 'json_schema' }]);
       return accept(caller, {
         agent,
         transport: body.transport,
@@ -165,18 +169,20 @@ export const createRunService = (deps: RunServiceDependencies) => {
         channelId: body.channel_id ?? null,
         conversation: conversationOf(body.thread_id, body.channel_id),
         override: body.override ?? null,
+        outputSchema,
         costBudgetUsd: body.override?.cost_budget_usd,
         claim,
       });
     },
 
     async retry(caller: Caller, runId: string) {
-      const { agent, transport, prompt, override } = await findLive(caller, runId);
+      const { agent, transport, prompt, override, outputSchema } = await findLive(caller, runId);
       return accept(caller, {
         agent,
         transport,
         prompt,
         override,
+        outputSchema,
         // A limit on what the first run could spend is one on its repetition too.
         costBudgetUsd: override?.cost_budget_usd as string | undefined,
         threadId: null,
@@ -236,6 +242,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
         completed_at: run.completedAt,
         output: run.output,
         error: run.error,
+        waits_for: isTerminal(run.status) ? null : await store.findWait(caller.customerId, run.id),
         sample: run.modelProvider === 'sample',
       };
     },
@@ -245,15 +252,17 @@ export const createRunService = (deps: RunServiceDependencies) => {
     async costs({ customerId }: Caller, window: CostWindow) {
       const { total, agents, tiers, models } = await store.costRows(customerId, COST_WINDOWS[window]);
       return {
-        data: agents.map(({ agent, cost_usd, run_count }) => ({
+        data: agents.map(({ agent, cost_usd, saved_usd, run_count }) => ({
           agent,
           total_cost_usd: cost_usd,
+          saved_usd,
           run_count,
           tiers: tiers
             .filter((row) => row.agent === agent)
-            .map(({ tier, cost_usd, run_count }) => ({
+            .map(({ tier, cost_usd, saved_usd, run_count }) => ({
               tier,
               cost_usd,
+              saved_usd,
               run_count,
               models: models.filter((row) => row.agent === agent && row.tier === tier),
             })),
@@ -263,6 +272,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
           window_hours: COST_WINDOWS[window],
           since: total.since,
           total_cost_usd: total.cost_usd,
+          saved_usd: total.saved_usd,
           run_count: total.run_count,
           agent_count: agents.length,
         },

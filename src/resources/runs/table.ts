@@ -21,6 +21,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import type { RunFailure } from '../../platform/core/problem.ts';
 import { createdAt, eventPlace, instant, startDue, usd } from '../../platform/db/columns.ts';
+import { schemaJson } from '../../platform/db/property-order.ts';
 import type { CapPeriod } from '../cost/caps/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { EFFECTS, RUN_EVENT_TYPES, RUN_STATUSES, TOOL_CALL_STATUSES, type StepOfRun } from './model.ts';
@@ -53,6 +54,8 @@ export const runs = pgTable(
     channelId: text('channel_id'),
     conversation: text('conversation'),
     override: jsonb('override').$type<Record<string, unknown>>(),
+    /** The answer is to be JSON of this schema. */
+    outputSchema: schemaJson('output_schema').$type<Record<string, unknown>>(),
     status: runStatus('status').notNull().default('queued'),
     output: text('output'),
     /** The text begins with the code. */
@@ -74,6 +77,8 @@ export const runs = pgTable(
     inputTokens: bigint('input_tokens', { mode: 'number' }).notNull().default(0),
     outputTokens: bigint('output_tokens', { mode: 'number' }).notNull().default(0),
     costUsd: usd('cost_usd').notNull().default('0'),
+    /** What the caches of providers saved: so much more the same calls would have cost without. */
+    savedUsd: usd('saved_usd').notNull().default('0'),
     /** False as soon as one call had no known price: the cost is then a lower bound. */
     isPriced: boolean('is_priced').notNull().default(true),
     /** The run counts against these (`budgets.id`); a child counts against its parent's too. */
@@ -83,7 +88,7 @@ export const runs = pgTable(
     /** The number of the scheduled job that asked for it: it may read that job's files. */
     jobN: integer('job_n'),
     /** A step asks this of its run, beyond what its agent says. */
-    step: jsonb('step').$type<StepOfRun>(),
+    step: schemaJson('step').$type<StepOfRun>(),
 
     // A summary of the run's events is kept here so that a list needs no join.
     eventCount: integer('event_count').notNull().default(0),

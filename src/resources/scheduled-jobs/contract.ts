@@ -5,6 +5,7 @@ import { listReply, notBlank, Timestamp } from '../../platform/http/schemas.ts';
 import { AttachmentList } from '../attachments/contract.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from '../attachments/model.ts';
 import { warned } from '../references/contract.ts';
+import { OutputSchema } from '../runs/contract.ts';
 import { JOB_KINDS } from './model.ts';
 
 const JobPath = z.object({ job_id: z.string() });
@@ -22,6 +23,7 @@ export const NewJob = z
     enabled: z.boolean().default(true),
     model: Model.nullish(),
     reasoning: z.boolean().nullish().describe('Omitted or null: automatic'),
+    output_schema: OutputSchema.nullish(),
   })
   .meta({ id: 'NewScheduledJob' });
 export type NewJob = z.output<typeof NewJob>;
@@ -36,6 +38,7 @@ const JobChange = z
     brief: required('brief', 100_000).optional(),
     model: Model.nullable().optional().describe('Null: back to auto'),
     reasoning: z.boolean().nullable().optional().describe('Null: back to automatic'),
+    output_schema: OutputSchema.nullable().optional(),
   })
   .meta({ id: 'ScheduledJobChange' });
 export type JobChange = z.output<typeof JobChange>;
@@ -53,6 +56,7 @@ const Job = z
     name: z.string().optional().describe('Custom jobs'),
     model: z.string().optional().describe('Custom jobs'),
     reasoning: z.boolean().nullable().optional().describe('Custom jobs; null: automatic'),
+    output_schema: OutputSchema.nullable().optional().describe('Custom jobs'),
   })
   .meta({ id: 'ScheduledJob' });
 
@@ -69,6 +73,7 @@ const SavedJob = z
     enabled: z.boolean(),
     model: z.string(),
     reasoning: z.boolean().nullable(),
+    output_schema: OutputSchema.nullable(),
     requires_scheduler_restart: z.boolean(),
     ...warned,
   })

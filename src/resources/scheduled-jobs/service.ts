@@ -6,6 +6,7 @@ import { cronProblem, nextRun } from '../../platform/core/cron.ts';
 import { inSlices } from '../../platform/core/in-slices.ts';
 import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { findSchemaProblem } from '../../platform/core/schema-checks.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import type { FollowRow } from '../../platform/temporal/triggers.ts';
@@ -36,7 +37,7 @@ export interface JobServiceDependencies {
 
 /** These fields belong to any job; the others to a custom one alone. */
 const TIMING = ['enabled', 'cron'] as const;
-const FIELDS = [...TIMING, 'name', 'brief', 'model', 'reasoning'] as const;
+const FIELDS = [...TIMING, 'name', 'brief', 'model', 'reasoning', 'output_schema'] as const;
 
 export const createJobService = (deps: JobServiceDependencies) => {
   const { store, workspaces, triggerOf, overrides, triggerOfOverride, follow, attachments, references } = deps;
@@ -84,8 +85,11 @@ export const createJobService = (deps: JobServiceDependencies) => {
 
     async create(caller: Caller, body: NewJob) {
       requireCron(body.cron);
-      const { name, cron, agent_slug: agentSlug, brief, enabled, model, reasoning } = body;
-      const job = { name, cron, agentSlug, brief, enabled, model: model ?? 'auto', reasoning: reasoning ?? null };
+      const { name, cron, agent_slug: agentSlug, brief, enabled } = body;
+      const outputSchema = body.output_schema ?? null;
+      await requireSchema(outputSchema);
+      const model = body.model ?? 'auto';
+      const job = { name, cron, agentSlug, brief, enabled, model, reasoning: body.reasoning ?? null, outputSchema };
       const row = await workspaces.underCap(
         caller.customerId,
         'scheduled_jobs',
@@ -103,10 +107,12 @@ export const createJobService = (deps: JobServiceDependencies) => {
       const { n } = await findCustom(customerId, jobId);
       requireChange(change, FIELDS);
       if (change.cron !== undefined) requireCron(change.cron);
-      const { model, ...rest } = change;
+      const { model, output_schema: outputSchema, ...rest } = change;
+      await requireSchema(outputSchema);
       const { before, after } = await store.change(customerId, n, {
         ...rest,
         ...(model !== undefined && { model: model ?? 'auto' }),
+        ...(outputSchema !== undefined && { outputSchema }),
       });
       await follow.change(triggerOf(after, workspaceId), () => store.change(customerId, n, valuesOf(before)));
       return { ...wireJob(after), ...(await warningsFor(after)) };
@@ -146,7 +152,13 @@ function requireCron(cron: string): void {
   if (problem) throw new Problem('bad_request', `cron: ${problem}`);
 }
 
-const valuesOf = ({ name, cron, agentSlug, brief, enabled, model, reasoning }: JobRow) => ({
+/** @throws Problem bad_request */
+async function requireSchema(schema: JobRow['outputSchema'] | undefined): Promise<void> {
+  const problem = schema && (await findSchemaProblem(schema));
+  if (problem) throw new Problem('bad_request', `output_schema: ${problem}`);
+}
+
+const valuesOf = ({ name, cron, agentSlug, brief, enabled, model, reasoning, outputSchema }: JobRow) => ({
   name,
   cron,
   agentSlug,
@@ -154,6 +166,7 @@ const valuesOf = ({ name, cron, agentSlug, brief, enabled, model, reasoning }: J
   enabled,
   model,
   reasoning,
+  outputSchema,
 });
 
 const wireJob = (row: JobRow) => ({
@@ -168,6 +181,7 @@ const wireJob = (row: JobRow) => ({
   name: row.name,
   model: row.model,
   reasoning: row.reasoning,
+  output_schema: row.outputSchema,
 });
 
 const wireBuiltin = (job: BuiltinJob, override: OverrideRow | undefined) => {
@@ -193,5 +207,6 @@ const wireSaved = (row: JobRow) => ({
   enabled: row.enabled,
   model: row.model,
   reasoning: row.reasoning,
+  output_schema: row.outputSchema,
   requires_scheduler_restart: false,
 });

@@ -12,7 +12,10 @@ import { scheduledJobs } from './table.ts';
 
 export type JobStore = ReturnType<typeof createJobStore>;
 export type JobRow = typeof scheduledJobs.$inferSelect;
-type JobValues = Pick<JobRow, 'name' | 'cron' | 'agentSlug' | 'brief' | 'enabled' | 'model' | 'reasoning'>;
+type JobValues = Pick<
+  JobRow,
+  'name' | 'cron' | 'agentSlug' | 'brief' | 'enabled' | 'model' | 'reasoning' | 'outputSchema'
+>;
 
 const jobIs = (customerId: string, n: number) => and(eq(scheduledJobs.customerId, customerId), eq(scheduledJobs.n, n));
 

@@ -1,5 +1,6 @@
 import { boolean, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
+import { schemaJson } from '../../platform/db/property-order.ts';
 import { workspaces } from '../workspaces/table.ts';
 
 /** Custom jobs. Temporal has a schedule for each, which housekeeping keeps in line with its row. */
@@ -20,6 +21,8 @@ export const scheduledJobs = pgTable(
     model: text('model').notNull().default('auto'),
     /** Null leaves it to the choice of the model. */
     reasoning: boolean('reasoning'),
+    /** The answers of its runs are to be JSON of this schema. */
+    outputSchema: schemaJson('output_schema').$type<Record<string, unknown>>(),
     /** It grows with each change; the schedule says which one it follows. */
     revision: integer('revision').notNull().default(1),
     createdAt: createdAt(),

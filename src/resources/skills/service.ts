@@ -22,7 +22,7 @@ export type SkillService = ReturnType<typeof createSkillService>;
 interface SkillServiceDependencies {
   store: SkillStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
-  models: Pick<Models, 'embed'>;
+  models: Pick<Models, 'embed' | 'embedding'>;
   references: Pick<References, 'warningsFor' | 'requireUnused'>;
   /** @returns of these slugs at least those that are tools of the workspace */
   toolsAmong: (customerId: string, slugs: readonly string[]) => Promise<ReadonlySet<string>>;

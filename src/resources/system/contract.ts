@@ -46,9 +46,24 @@ const SystemInfo = z
       available: z.array(z.string()).describe('Model ids that agents can name without a credential of their own'),
       unpriced: z
         .array(z.string())
-        .describe('Those of them whose price is not known: with a budget or cap their calls are refused'),
+        .describe(
+          'Those of them, and of the models that agents of the workspace name, whose price is not known: with a budget or cap their calls are refused',
+        ),
     }),
-    embedding: z.object({ model: z.string(), dimensions: z.int() }),
+    embedding: z.object({
+      model: z.string(),
+      dimensions: z.int(),
+      languages: z
+        .array(z.string())
+        .readonly()
+        .nullable()
+        .describe('Whose meaning it knows; null: as its provider says'),
+      scripts: z
+        .array(z.string())
+        .readonly()
+        .nullable()
+        .describe('It reads texts in these alone, and memories in others are found by their words; null: any script'),
+    }),
     plan: z.object({
       plan: z.enum(PLANS),
       in_force: z.enum(PLANS).describe('Whose caps count: a plan that costs counts from its payment'),
@@ -112,7 +127,7 @@ export const reload = endpoint({
   method: 'post',
   path: '/v1/system/reload',
   credential: 'internal',
-  summary: 'Read the files of MODEL_PRICES and MCP_SERVERS anew, without a restart',
+  summary: 'Read the files of MODEL_CATALOGUE, MODEL_PRICES and MCP_SERVERS anew, without a restart',
   description:
     'All of it or nothing: with a file that cannot be used everything stays as it was. It reaches the process that ' +
     'answers; send SIGHUP to the others where API and workers are apart.',
@@ -121,7 +136,7 @@ export const reload = endpoint({
   status: 200,
   reply: z
     .object({
-      reloaded: z.array(z.enum(['model_prices', 'mcp_servers', 'log_level'])),
+      reloaded: z.array(z.enum(['model_prices', 'model_catalogue', 'mcp_servers', 'log_level'])),
       mcp_servers: z.array(z.string()).describe('Those that there are now'),
       log_level: z.string(),
     })

@@ -39,6 +39,8 @@ interface ProbeDependencies {
   >;
   /** Providers for which the deployment has a credential. */
   providers: readonly string[];
+  /** Those of them that have answered none of the latest calls of this process. */
+  providersOut: () => readonly string[];
 }
 
 /** One part may take so long. All are asked at once, and the answer is due within five seconds. */
@@ -54,6 +56,7 @@ export function createProbes({
   disk,
   config,
   providers,
+  providersOut,
 }: ProbeDependencies): Record<string, Probe> {
   const served: readonly Queue[] = areQueuesSplit(config) ? QUEUES : ['orchestration'];
   return {
@@ -98,7 +101,11 @@ export function createProbes({
     },
 
     // Providers are not asked, because each of their answers is paid for.
-    models: async () => ({ status: 'ok', detail: providers.join(', ') || 'offline' }),
+    async models() {
+      const out = providersOut();
+      if (out.length > 0) return { status: 'degraded', detail: `does not answer: ${out.join(', ')}` };
+      return { status: 'ok', detail: providers.join(', ') || 'offline' };
+    },
 
     billing: async () =>
       config.BILLING_MODE === 'live' && !config.STRIPE_SECRET_KEY

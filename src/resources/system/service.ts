@@ -8,7 +8,7 @@ import { can } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { McpPool } from '../../platform/mcp/pool.ts';
 import { readMcpServers } from '../../platform/mcp/servers.ts';
-import { configuredProviders, deploymentCredentials, MODELS } from '../../platform/models/catalogue.ts';
+import { configuredProviders, deploymentCredentials, describeModel } from '../../platform/models/catalogue.ts';
 import type { Models } from '../../platform/models/types.ts';
 import type { Disk } from '../../platform/files/disk.ts';
 import type { FileStore } from '../../platform/files/files.ts';
@@ -28,13 +28,13 @@ interface SystemDependencies {
   temporal: Temporal;
   files: FileStore;
   disk: Disk;
-  models: Pick<Models, 'embedding' | 'reloadPrices' | 'price'>;
+  models: Pick<Models, 'embedding' | 'reload' | 'price' | 'catalogue' | 'providersOut'>;
   mcp: Pick<McpPool, 'operators' | 'replaceOperators'>;
   config: Config;
   log: Log;
 }
 
-type Reloaded = 'model_prices' | 'mcp_servers' | 'log_level';
+type Reloaded = 'model_prices' | 'model_catalogue' | 'mcp_servers' | 'log_level';
 
 const JSON_BODY_BYTES = 1024 * 1024;
 /** The alert of the same says so too (`deploy/observability/alerts.yml`). */
@@ -44,19 +44,19 @@ const { version } = createRequire(import.meta.url)('../../../package.json') as {
 
 export function createSystemService({ store, temporal, files, disk, models, mcp, config, log }: SystemDependencies) {
   const startedAt = new Date();
+  const { model, dimensions, languages, scripts } = models.embedding;
   const credentials = deploymentCredentials(config);
   const providers = configuredProviders(credentials);
-  const available = [
-    ...MODELS.filter(({ provider }) => providers.includes(provider)).map(({ id }) => id),
-    ...(providers.includes('openai-compatible') ? [config.OPENAI_COMPATIBLE_MODEL] : []),
-    'offline',
-  ];
+  const ofOwnServer = credentials['openai-compatible']?.model;
   const queues = (areQueuesSplit(config) ? QUEUES : (['orchestration'] as const)).map((queue) =>
     queueName(config, queue),
   );
 
   return {
-    health: createHealth(createProbes({ store, temporal, files, disk, config, providers }), log),
+    health: createHealth(
+      createProbes({ store, temporal, files, disk, config, providers, providersOut: models.providersOut }),
+      log,
+    ),
 
     /** Metrics show this: what is not done yet, over all workspaces. */
     backlog: store.backlog,
@@ -66,13 +66,22 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
     async info(caller: Caller) {
       const { plan, inForce } = await store.planOf(caller.customerId);
       const caps = CAPPED_RESOURCES.map((resource) => [resource, capOf(inForce, resource)]);
+      const available = availableModels();
+      const named = (await store.modelsNamed(caller.customerId))
+        .map((id) => describeModel(id, credentials, models.catalogue()))
+        .filter(({ id, provider }) => providers.includes(provider) && !available.some(({ model }) => model === id))
+        .map(({ id, provider }) => ({ model: id, provider }));
       return {
         version,
         node: process.versions.node,
         surfaces: config.SURFACES,
         billing_mode: config.BILLING_MODE,
-        models: { providers, available, unpriced: available.filter(isUnpriced) },
-        embedding: models.embedding,
+        models: {
+          providers,
+          available: available.map(({ model }) => model),
+          unpriced: [...available, ...named].filter(isUnpriced).map(({ model }) => model),
+        },
+        embedding: { model, dimensions, languages, scripts },
         plan: {
           plan,
           in_force: inForce,
@@ -99,10 +108,9 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
       const reloaded: Reloaded[] = [];
       try {
         const servers = config.MCP_SERVERS === undefined ? undefined : readMcpServers(config.MCP_SERVERS);
-        if (config.MODEL_PRICES !== undefined) {
-          models.reloadPrices();
-          reloaded.push('model_prices');
-        }
+        models.reload();
+        if (config.MODEL_PRICES !== undefined) reloaded.push('model_prices');
+        if (config.MODEL_CATALOGUE !== undefined) reloaded.push('model_catalogue');
         if (servers) {
           mcp.replaceOperators(servers);
           reloaded.push('mcp_servers');
@@ -119,12 +127,18 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
     },
   };
 
-  function isUnpriced(model: string): boolean {
-    const ofCatalogue = MODELS.find(({ id, provider }) => id === model && providers.includes(provider))?.provider;
-    const provider = ofCatalogue ?? (model === 'offline' ? 'offline' : 'openai-compatible');
-    return (
-      models.price({ model, provider }, SOME_USAGE, { ofServer: credentials['openai-compatible']?.price }) === null
-    );
+  /** Those of the catalogue, the operator's own server and the offline model. */
+  function availableModels() {
+    const catalogue = models.catalogue();
+    return [
+      ...providers.flatMap((provider) => catalogue.idsOf(provider).map((model) => ({ model, provider }))),
+      ...(ofOwnServer ? [{ model: ofOwnServer, provider: 'openai-compatible' as const }] : []),
+      { model: 'offline', provider: 'offline' as const },
+    ];
+  }
+
+  function isUnpriced(model: Parameters<Models['price']>[0]): boolean {
+    return models.price(model, SOME_USAGE, { ofServer: credentials['openai-compatible']?.price }) === null;
   }
 
   async function operations() {

@@ -5,6 +5,7 @@ import { pausesBehind } from '../../platform/db/circuit.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import type { Behind } from '../../platform/db/in-turn.ts';
 import type { Backlog, ChoreBehind } from '../../platform/http/metrics.ts';
+import { agents, agentSettings } from '../agents/table.ts';
 import { ROUTER_BEHIND } from '../billing/model-router/store.ts';
 import { SPENDING_BEHIND } from '../cost/notices/store.ts';
 import { SUBMISSIONS_BEHIND } from '../miniapps/store.ts';
@@ -33,6 +34,16 @@ const provisionings = (status: 'pending' | 'provisioning') => sql`(
 
 /** @param lostAfterMs work may be under way for this long before Temporal is asked whether it still has it */
 export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: number }) => ({
+  /** The models that agents of a workspace name, as they are defined or as it set them. */
+  async modelsNamed(customerId: string): Promise<string[]> {
+    const named = await db.rows<{ model: string | null }>(sql`
+      select model from ${agents} where customer_id = ${customerId}
+      union
+      select unnest(array[model, default_model]) from ${agentSettings} where customer_id = ${customerId}
+      order by 1`);
+    return named.flatMap(({ model }) => (model && model !== 'auto' ? [model] : []));
+  },
+
   async ping(): Promise<void> {
     await db.rows(sql`select 1`);
   },

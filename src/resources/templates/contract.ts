@@ -7,7 +7,7 @@ import { schemaProblem } from '../../platform/core/json-schema.ts';
 import { withoutTrailingZeros } from '../../platform/core/text.ts';
 import { endpoint, NO_CONTENT, type Endpoint } from '../../platform/http/endpoint.ts';
 import { GATE_CONFIGS, readGateConfig } from './gates/contract.ts';
-import { IntId, listReply, notBlank, Slug, Timestamp } from '../../platform/http/schemas.ts';
+import { Effort, IntId, listReply, notBlank, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import {
   CASCADE_MODES,
   GATE_KINDS,
@@ -63,6 +63,7 @@ const Step = z
     tools: z.array(text(200)).max(100).optional(),
     skills: z.array(text(200)).max(100).optional(),
     output_schema: jsonSchema().optional().describe('JSON Schema of the output'),
+    effort: Effort.optional().describe("Goes before the agent's own effort"),
     max_attempts: z.int().min(1).max(20).optional().describe('3 by default'),
     timeout_s: z.int().min(1).max(86_400).optional(),
     gate_kind: z.enum(GATE_KINDS).optional(),

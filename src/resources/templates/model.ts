@@ -3,6 +3,8 @@
  * world.
  */
 
+import type { Effort } from '../../platform/core/effort.ts';
+
 export const STEP_KINDS = ['agent', 'action', 'gate'] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 /** Steps of these kinds are tried; a gate waits. */
@@ -42,6 +44,8 @@ export interface StepSpec {
   tools?: string[] | undefined;
   skills?: string[] | undefined;
   output_schema?: JsonSchema | undefined;
+  /** How hard the model thinks; it goes before the effort of the agent. */
+  effort?: Effort | undefined;
   /** It is 3 where it is not given. */
   max_attempts?: number | undefined;
   timeout_s?: number | undefined;

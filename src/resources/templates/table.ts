@@ -1,7 +1,8 @@
 /** Workflow templates. A row is one version and its spec never changes; what may change says nothing of the pipeline. */
 import { sql } from 'drizzle-orm';
-import { bigserial, check, index, integer, jsonb, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import { bigserial, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
+import { schemaJson } from '../../platform/db/property-order.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { TEMPLATE_STATUSES, type WorkflowSpec } from './model.ts';
 
@@ -19,7 +20,7 @@ export const templates = pgTable(
     description: text('description').notNull().default(''),
     collection: text('collection'),
     tags: text('tags').array().notNull().default([]),
-    spec: jsonb('spec').$type<WorkflowSpec>().notNull(),
+    spec: schemaJson('spec').$type<WorkflowSpec>().notNull(),
     phaseCount: integer('phase_count').notNull(),
     status: templateStatus('status').notNull().default('active'),
     createdAt: createdAt(),

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import { createPictures, PICTURE_NOTES } from '../../../src/resources/agent-context/pictures.ts';
 import { modelMessages } from '../../../src/resources/agent-context/transcript.ts';
+import { readCatalogue } from '../../../src/platform/models/known-models.ts';
 import { FileNotFoundError } from '../../../src/platform/files/files.ts';
 import type { ResolvedModel } from '../../../src/platform/models/types.ts';
 import type { RunInTurn } from '../../../src/resources/runs/store/run-in-turn.ts';
@@ -26,6 +27,7 @@ const loadPictures = createPictures({
       return bytes;
     },
   },
+  models: { catalogue: () => readCatalogue({}) },
 });
 
 const calls = (...results: unknown[]): RunInTurn['toolCalls'] =>
@@ -50,7 +52,7 @@ const load = (provider: ResolvedModel['provider'], toolCalls: RunInTurn['toolCal
     reasoning: false,
     contextWindow: 200_000,
   };
-  return loadPictures({ customerId, toolCalls }, resolved, {});
+  return loadPictures({ id: 'run', customerId, toolCalls }, resolved, {});
 };
 const notesOf = async (...given: Parameters<typeof load>) => Object.fromEntries((await load(...given)).notes);
 
@@ -59,7 +61,7 @@ test('the latest of them are shown', async () => {
   const read = calls(...['a', 'b', 'c', 'd', 'e'].map(pictureOf), { id: 'x', kind: 'pdf', content: 'text' });
   const { shown, notes } = await load('anthropic', read);
   expect([...shown.keys()]).toEqual(['call_1', 'call_2', 'call_3', 'call_4']);
-  expect(shown.get('call_4')).toMatchObject({ mediaType: 'image/jpeg', width: 8, height: 4 });
+  expect(shown.get('call_4')).toMatchObject([{ mediaType: 'image/jpeg', width: 8, height: 4 }]);
   expect(Object.fromEntries(notes)).toEqual({
     call_0: 'earlier',
     call_1: 'shown',

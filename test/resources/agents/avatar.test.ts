@@ -45,7 +45,7 @@ beforeAll(async () => {
     store: createAgentStore(database.db),
     workspaces: createWorkspaceStore(database.db),
     files,
-    references: { warningsFor: async () => ({}), requireUnused: async () => {} },
+    references: { warningsFor: async () => ({}), requireUnused: async () => {}, requireCallable: async () => {} },
     recentRuns: async () => ({ total: 0, succeeded: 0, failed: 0, cost_usd: '0', last: [] }),
     publicVisibility: false,
   });

@@ -61,7 +61,7 @@ function serve({ publicVisibility }: { publicVisibility: boolean }): Server {
     workspaces: createWorkspaceStore(database.db),
     files: { put: unused, get: unused, discard: unused },
     // References are tried in the whole service, by test/resources/references.
-    references: { warningsFor: async () => ({}), requireUnused: async () => {} },
+    references: { warningsFor: async () => ({}), requireUnused: async () => {}, requireCallable: async () => {} },
     recentRuns: async (customerId, slug) => {
       askedFor.push([customerId, slug]);
       return RECENT_RUNS;

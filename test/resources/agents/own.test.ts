@@ -15,6 +15,9 @@ describe('create', () => {
       default_workspace: 'sales',
       default_model: 'claude-opus-4-5',
       selection_mode: 'auto',
+      effort: 'high',
+      max_output_tokens: 9_000,
+      fallback_models: ['gpt-5.5'],
       customer_id: 'other',
       owner_customer_id: 'other',
     }).expect(201);
@@ -26,6 +29,9 @@ describe('create', () => {
       default_workspace: 'sales',
       default_model: 'claude-opus-4-5',
       selection_mode: 'auto',
+      effort: 'high',
+      max_output_tokens: 9_000,
+      fallback_models: ['gpt-5.5'],
       owner_customer_id: 'acme',
       version: '1',
       has_avatar: false,
@@ -48,6 +54,9 @@ describe('create', () => {
     ['a huge prompt', { ...minimal('x1'), prompt: 'p'.repeat(300_000) }, 'prompt'],
     ['tools that are no list', { ...minimal('x1'), allowed_tool_slugs: 'calculator' }, 'allowed_tool_slugs'],
     ['a tool that is no slug', { ...minimal('x1'), allowed_tool_slugs: ['a b'] }, 'allowed_tool_slugs'],
+    ['an unknown effort', { ...minimal('x1'), effort: 'extreme' }, 'effort'],
+    ['too little room for an answer', { ...minimal('x1'), max_output_tokens: 255 }, 'max_output_tokens'],
+    ['six fallbacks', { ...minimal('x1'), fallback_models: [...'abcdef'] }, 'fallback_models'],
     ['an unknown selection mode', { ...minimal('x1'), selection_mode: 'best' }, 'selection_mode'],
   ])('refuses %s', async (_case, body, field) => {
     const response = await create('acme', body);

@@ -53,7 +53,8 @@ beforeAll(async () => {
   provider = await startOpenAiServer();
   folder = await mkdtemp(join(tmpdir(), 'aos-prices-'));
   const price = { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 };
-  await writeFile(join(folder, 'prices.json'), JSON.stringify({ scripted: price, 'openrouter/auto': price }));
+  const cached = { input_usd_per_mtok: 1, output_usd_per_mtok: 1, cache_read_usd_per_mtok: 0.1 };
+  await writeFile(join(folder, 'prices.json'), JSON.stringify({ scripted: price, 'openrouter/auto': price, cached }));
   service = await startService(LIVE);
 });
 beforeEach(async () => {
@@ -96,6 +97,16 @@ describe('a run in live billing', () => {
     expect(provider.requests).toHaveLength(0);
     expect([await balance(), await chargesOf()]).toEqual([micros ?? 0, []]);
     expect((await heldBy())?.held ?? 0).toBe(0);
+  });
+
+  // Guards: the charge says what the cache of the provider took off it; one that took nothing off says nothing.
+  test('is told what was saved', async () => {
+    await credit(30_000_000);
+    const cached = { inputTokens: 1_000_000, outputTokens: 3, cachedTokens: 900_000 };
+    provider.script(callTools({ id: 'time', name: 'current_time', arguments: {} }), answer('It is late.', cached));
+    expect(await ask(acme, { model_override: 'cached' })).toMatchObject({ status: 'succeeded' });
+    const saved = (await chargesOf()).map(({ meta }) => meta.saved_usd);
+    expect(saved).toEqual([undefined, '0.81']);
   });
 
   // Guards: each call is charged its cost in the record of its turn, and the next one is refused when credit is short.

@@ -49,8 +49,8 @@ test.each(WINDOWS.flatMap((window) => GROUPS.map((group) => [window, group])))(
   async (window, group) => {
     const { data, meta } = await rollup(`window=${window}&group_by=${group}`);
     const { body: costs } = await tenant.cp('GET', `/v1/runs/costs?window=${window}`);
-    const { total_cost_usd, run_count } = costs.meta;
-    expect(meta).toEqual({ window, group_by: group, since: expect.any(String), total_cost_usd, run_count });
+    const { total_cost_usd, saved_usd, run_count } = costs.meta;
+    expect(meta).toEqual({ window, group_by: group, since: expect.any(String), total_cost_usd, saved_usd, run_count });
     expect(run_count).toBe(window === '30d' ? 4 : 3);
     expect(sumOf(data)).toBe(micros(total_cost_usd));
     expect(data.reduce((sum: number, row: Row) => sum + row.run_count, 0)).toBe(run_count);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { MODEL_INTEGRATIONS } from '../../../src/platform/models/catalogue.ts';
 import { integrations } from '../../../src/resources/integrations/catalogue.ts';
 import { confirmed } from '../../support/service/otp.ts';
-import { answer, sse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { answer, refuse, sse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { startProviderServer, type ProviderServer } from '../../support/fakes/provider-server.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
       EGRESS_ALLOWLIST: new URL(models.baseUrl).host,
       INTEGRATION_BASE_URLS: ['openai', 'anthropic', 'github', 'notion', 'openrouter']
         .map((slug) => `${slug}=${checks.url}`)
-        .concat(`mistral=${models.baseUrl}`, `google=${models.baseUrl}`)
+        .concat(['mistral', 'google', 'google-vertex'].map((slug) => `${slug}=${models.baseUrl}`))
         .join(','),
     },
   });
@@ -131,21 +131,51 @@ describe('a run', () => {
     expect(body).toMatchObject({ cost_usd: '0', is_priced: true });
   });
 
-  // Guards: providers that speak the same protocol serve runs too, on the model that the workspace names.
+  // Guards: each provider is called with what the workspace gave, on the model that it names.
   test.each([
-    ['mistral', 'mistral-large-latest'],
-    ['google', 'gemini-flash-latest'],
-  ])('calls %s', async (slug, model) => {
-    models.otherwise(answer('Salut.'));
-    await set(`${slug}/credentials/api_key`, 'own-key');
-    expect(await ask()).toMatchObject({ status: 'succeeded', output: 'Salut.' });
-    await set(`${slug}/secrets/models.default`, 'another-model');
-    expect(await ask()).toMatchObject({ status: 'succeeded' });
-    expect(keys()).toEqual([
-      ['Bearer own-key', model],
-      ['Bearer own-key', 'another-model'],
-    ]);
-  });
+    ['mistral', {}, 'another-model', '/v1/chat/completions', { authorization: 'Bearer own-key' }],
+    [
+      'google',
+      {},
+      'another-model',
+      '/v1/models/another-model:streamGenerateContent?alt=sse',
+      { 'x-goog-api-key': 'own-key' },
+    ],
+    [
+      'google-vertex',
+      {},
+      'another-model',
+      '/v1/models/another-model:streamGenerateContent?alt=sse',
+      { 'x-goog-api-key': 'own-key' },
+    ],
+    [
+      'amazon-bedrock',
+      { address: true },
+      'another-model',
+      '/v1/model/another-model/converse-stream',
+      { authorization: 'Bearer own-key' },
+    ],
+    ['azure-openai', { address: true }, 'another-model', '/v1/responses', { 'api-key': 'own-key' }],
+    [
+      'azure-openai',
+      { address: true, version: '2024-10-21' },
+      'another-model',
+      '/v1/deployments/another-model/chat/completions?api-version=2024-10-21',
+      { 'api-key': 'own-key' },
+    ],
+  ])(
+    'calls %s %j',
+    async (slug, { address = false, version = '' }: { address?: boolean; version?: string }, model, path, headers) => {
+      models.otherwise(refuse(400, { message: 'asked as told' }));
+      if (address) await set(`${slug}/secrets/server.base_url`, models.baseUrl);
+      if (version) await set(`${slug}/secrets/server.api_version`, version);
+      await set(`${slug}/credentials/api_key`, 'own-key');
+      await set(`${slug}/secrets/models.default`, model);
+      expect(await ask()).toMatchObject({ status: 'failed', error: expect.stringContaining('asked as told') });
+      expect(models.requests.at(-1)?.path).toBe(path);
+      expect(models.requests.at(-1)?.headers).toMatchObject(headers);
+    },
+  );
 });
 
 describe('a tool', () => {

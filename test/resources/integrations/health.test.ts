@@ -107,6 +107,7 @@ describe('the request', () => {
     ['openai', 'GET /models', bearer],
     ['anthropic', 'GET /models', { 'x-api-key': CANARY, 'anthropic-version': '2023-06-01' }],
     ['google', 'GET /models', { 'x-goog-api-key': CANARY }],
+    ['google-vertex', 'POST /models/gemini-3.5-flash:generateContent', { 'x-goog-api-key': CANARY }],
     ['mistral', 'GET /models', bearer],
     ['openrouter', 'GET /key', bearer],
     ['github', 'GET /user', bearer],
@@ -130,7 +131,7 @@ describe('the request', () => {
   // Guards: the two providers without a published address are covered below, so that none is forgotten.
   test('of the others goes to a server of the workspace', () => {
     const others = [...integrations.values()].filter(({ baseUrl }) => !baseUrl).map(({ slug }) => slug);
-    expect(others).toEqual(['openai-compatible', 'smtp']);
+    expect(others).toEqual(['amazon-bedrock', 'azure-openai', 'openai-compatible', 'smtp']);
   });
 });
 
@@ -158,6 +159,8 @@ describe('the answer', () => {
     ['google', { status: 400, body: { error: { details: [{ reason: 'API_KEY_INVALID' }] } } }, 'invalid'],
     ['google', { status: 400, body: { error: { message: 'API key expired. Please renew the API key.' } } }, 'expired'],
     ['google', { status: 400, body: { error: { message: 'something else' } } }, 'unchecked'],
+    ['google-vertex', { status: 400, body: { error: { message: 'contents is not specified' } } }, 'ok'],
+    ['google-vertex', { status: 400, body: { error: { details: [{ reason: 'API_KEY_INVALID' }] } } }, 'invalid'],
     ['github', { status: 403, headers: { 'x-ratelimit-remaining': '0' } }, 'rate_limited'],
     ['github', { status: 403, headers: { 'x-ratelimit-remaining': '12' } }, 'invalid'],
     ['gitlab', { status: 401, body: { error: 'invalid_token', error_description: 'Token is expired.' } }, 'expired'],

@@ -112,6 +112,7 @@ describe('a project', () => {
       skills: [],
       depends_on: [],
       output_schema: expect.objectContaining({ required: ['headline'] }),
+      effort: null,
       max_attempts: 3,
       timeout_s: null,
       gate_kind: null,

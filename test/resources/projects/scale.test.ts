@@ -38,7 +38,7 @@ const STEPS = sized(20, MAX_STEPS);
 const MAX_EVENTS = 51_200 / 4;
 const MAX_BYTES = (50 * 1_024 * 1_024) / 4;
 const partOf = (most: number, size: number, largest: number) => (most * size) / largest;
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 600_000;
 
 let service: TestService;
 let tenant: Tenant;

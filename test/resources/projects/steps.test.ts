@@ -85,7 +85,7 @@ describe('an attempt that fails', () => {
       ]),
     ]);
     const id = await startProject(tenant, 'slow');
-    await untilProject(tenant, id, 'paused', 60_000);
+    await untilProject(tenant, id, 'paused');
     const attempts = await attemptsAt(tenant, id, 'text', 'write');
     expect(attempts.map(({ attempt_reason }) => attempt_reason)).toEqual(['initial', 'auto_retry']);
     for (const attempt of attempts) {

@@ -31,7 +31,7 @@ afterAll(async () => {
   await wire?.close();
 });
 
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 9_000;
 
 /** All there is, but for what was said with commands that came to nothing. */
 const record = async () =>

@@ -103,19 +103,30 @@ describe('a model without a provider', () => {
   test('is warned of with what really runs', async () => {
     const { body } = await setModel('writer', { default_model: 'claude-opus-4-5' });
     expect(codes(body)).toEqual([['default_model', 'model_not_used']]);
-    expect(body.warnings[0].message).toMatch(
-      /claude-opus-4-5 needs Anthropic.*ANTHROPIC_API_KEY.*runs use scripted\.$/,
-    );
+    expect(body.warnings[0].message).toMatch(/claude-opus-4-5 needs Anthropic.*ANTHROPIC_API_KEY.*runs fail\.$/);
     provider.reset();
-    provider.script(answer('Done.'));
-    const { run_id: runId } = await acme.run({ agent: 'writer', prompt: 'Go.' });
-    const resolved = (await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'model_resolved');
-    expect(present(resolved).payload).toMatchObject({ model: 'scripted' });
-
-    const { body: enforced } = await setModel('writer', { resolver_enforce: true });
-    expect(enforced.warnings[0].message).toMatch(/runs fail\.$/);
+    const { error } = await acme.run({ agent: 'writer', prompt: 'Go.' });
+    expect(error).toMatch(/^model_not_configured: .*claude-opus-4-5/);
+    expect(provider.requests).toEqual([]);
     const { body: own } = await setModel('writer', { default_model: 'scripted' });
     expect(own).not.toHaveProperty('warnings');
+  });
+
+  // Guards against: a fallback that is found out to be none in the night in which it is needed.
+  test('is refused as a fallback', async () => {
+    const fallback_models = ['scripted', 'claude-opus-4-5'];
+    const loc = ['body', 'fallback_models', 1];
+    const refusal = {
+      detail: [
+        { loc, type: 'model_not_configured', msg: expect.stringMatching(/ANTHROPIC_API_KEY.*openai-compatible/) },
+      ],
+    };
+    const answers = [
+      await acme.cp('POST', '/v1/agents', { slug: 'falling', ...agent, fallback_models }),
+      await setModel('writer', { fallback_models }),
+    ];
+    for (const each of answers) expect(each).toMatchObject({ status: 422, body: refusal });
+    expect((await setModel('writer', { fallback_models: ['scripted'] })).status).toBe(200);
   });
 
   // Guards: a default model does nothing while the agent's own is `auto`.

@@ -111,6 +111,7 @@ function takeTurnAgain(runId: string, heartbeatDetails?: unknown) {
     startFollowing: async () => {},
     wakeRun: async () => {},
     scribe: services.scribe,
+    makeQuickCalls: async (_, calls) => ({ calls: [...calls], results: [] }),
   });
   const context = {
     info: { attempt: 2, heartbeatDetails },

@@ -71,6 +71,7 @@ test('the control plane dispatches too, and each detail has its own fields', asy
     status: 'succeeded',
     output: expect.any(String),
     error: null,
+    waits_for: null,
     sample: false,
   };
   const times = { started_at: expect.any(String), completed_at: expect.any(String) };
@@ -152,11 +153,21 @@ test('statistics and costs are sums of the events', async () => {
 
   const { body: stats } = await gamma.cp('GET', '/v1/runs/stats/today');
   expect(stats).toEqual({ runs: 5, completed: 4, failed: 1, in_flight: 0, cost_usd: total });
+  const saved_usd = '0';
   const group = (agent: string, cost_usd: string, run_count: number) => ({
     agent,
     total_cost_usd: cost_usd,
+    saved_usd,
     run_count,
-    tiers: [{ tier: 'offline', cost_usd, run_count, models: [{ model: 'offline', cost_usd, run_count }] }],
+    tiers: [
+      {
+        tier: 'offline',
+        cost_usd,
+        saved_usd,
+        run_count,
+        models: [{ model: 'offline', cost_usd, saved_usd, run_count }],
+      },
+    ],
   });
   for (const [query, window, window_hours] of [
     ['', '7d', 168],
@@ -165,7 +176,7 @@ test('statistics and costs are sums of the events', async () => {
   ]) {
     const { body } = await gamma.cp('GET', `/v1/runs/costs${query}`);
     expect(body.data).toEqual([group('assistant', assistant, 3), group('coder', coder, 2)]);
-    const counted = { total_cost_usd: total, run_count: 5, agent_count: 2 };
+    const counted = { total_cost_usd: total, saved_usd, run_count: 5, agent_count: 2 };
     expect(body.meta).toEqual({ window, window_hours, since: expect.any(String), ...counted });
     const ageHours = (Date.now() - Date.parse(body.meta.since)) / 3_600_000;
     expect(Math.abs(ageHours - Number(window_hours))).toBeLessThan(0.1);

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { present } from '../../../src/platform/core/present.ts';
-import { answer, refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import {
+  answer,
+  cutOff,
+  refuse,
+  sse,
+  startOpenAiServer,
+  type OpenAiServer,
+} from '../../support/fakes/openai-server.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { eventsOf, rowOf } from '../../support/fixtures/runs.ts';
 
@@ -12,8 +19,22 @@ let service: TestService;
 let acme: Tenant;
 beforeAll(async () => {
   provider = await startOpenAiServer();
+  const catalogue = join(mkdtempSync(join(tmpdir(), 'models-')), 'catalogue.json');
+  writeFileSync(
+    catalogue,
+    JSON.stringify({
+      models: [
+        { id: 'thoughtless', provider: 'openai-compatible', efforts: [] },
+        { id: 'two-speed', provider: 'openai-compatible', efforts: ['high', 'low'] },
+      ],
+    }),
+  );
   service = await startTestService({
-    env: { OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl, OPENAI_COMPATIBLE_MODEL: 'scripted' },
+    env: {
+      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
+      OPENAI_COMPATIBLE_MODEL: 'scripted',
+      MODEL_CATALOGUE: catalogue,
+    },
   });
   acme = await service.tenant('acc_acme');
   const custom = { prompt: 'Be brief.', description: '', allowed_tool_slugs: [] };
@@ -96,6 +117,20 @@ describe('the model of a run', () => {
     expect(provider.requests.map(({ body }) => body.model)).toEqual(model === 'offline' ? [] : [model]);
   });
 
+  // Guards: the model of one's own agent, or that one set for a built-in one, is no suggestion.
+  test('of an agent whose provider is not configured', async () => {
+    await acme.cp('POST', '/v1/agents', { slug: 'claudes', description: 'd', prompt: 'p', model: 'claude-sonnet-4-5' });
+    await acme.cp('PATCH', '/v1/agents/writer/model', { default_model: 'claude-haiku-4-5' });
+    for (const agent of ['claudes', 'writer']) {
+      const run = await acme.run({ agent, prompt: 'Hello' });
+      const error = expect.stringMatching(/^model_not_configured: .*ANTHROPIC_API_KEY/);
+      expect(run).toMatchObject({ status: 'failed', error });
+    }
+    expect(provider.requests).toHaveLength(0);
+    await acme.cp('DELETE', '/v1/agents/claudes');
+    await acme.cp('PATCH', '/v1/agents/writer/model', { default_model: null });
+  });
+
   // Guards: an unavailable model is refused with what to do, not replaced, and nothing is called.
   test('of a provider that is not configured', async () => {
     const run = await acme.run({ agent: 'own', prompt: 'Hello', override: { model_override: 'claude-sonnet-4-5' } });
@@ -109,9 +144,25 @@ describe('the model of a run', () => {
     expect(own.tiers).toContainEqual({
       tier: 'unknown',
       cost_usd: '0',
+      saved_usd: '0',
       run_count: 1,
-      models: [{ model: null, cost_usd: '0', run_count: 1 }],
+      models: [{ model: null, cost_usd: '0', saved_usd: '0', run_count: 1 }],
     });
+  });
+
+  // Guards: a model is asked for an effort that it takes, in every turn, and the run says once what it is asked instead.
+  test.each([
+    ['thoughtless', 'high', undefined, 'effort high is left out: the model takes none'],
+    ['two-speed', 'medium', 'low', 'effort medium is not taken by the model: it is asked for low'],
+    ['two-speed', 'max', 'high', 'effort max is not taken by the model: it is asked for high'],
+    ['two-speed', 'high', 'high', undefined],
+    ['scripted', 'max', 'xhigh', undefined],
+  ])('%s, asked for effort %s', async (model, effort, sent, note) => {
+    provider.script(cutOff('As you'));
+    const run = await acme.run({ agent: 'own', prompt: 'Hello', override: { model_override: model, effort } });
+    expect(run.status).toBe('succeeded');
+    expect(provider.requests.map(({ body }) => body.reasoning_effort)).toEqual([sent, sent]);
+    expect((await resolvedOf(run.run_id)).note).toBe(note);
   });
 
   // Guards: an unknown price is shown as unknown and never counts as free.
@@ -141,7 +192,18 @@ describe('the model of a run', () => {
         payload: { input_tokens: 100_000, cache_read_tokens: 90_000, output_tokens: 10 },
       });
       const { body } = await cached.cp('GET', '/v1/cost/rollup');
-      expect(body.meta.total_cost_usd).toBe('0.19001');
+      expect(body.meta).toMatchObject({ total_cost_usd: '0.19001', saved_usd: '0.81' });
+      // What a gateway bills goes before the price, and nobody knows what it saved.
+      const usage = { prompt_tokens: 100_000, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 90_000 } };
+      const choices = [{ index: 0, delta: { content: 'Yes.' }, finish_reason: 'stop' }];
+      const told = { id: 'gen-1', created: 1, model: 'm', choices, usage: { ...usage, cost: 0.07 } };
+      provider.otherwise(sse(`data: ${JSON.stringify(told)}\n\n`, 'data: [DONE]\n\n'));
+      const billed = await cached.run({ prompt: 'Hello', override: { model_override: 'scripted' } });
+      const event = (await eventsOf(cached, billed.run_id)).find((each) => each.event_type === 'claude_iteration');
+      expect(event).toMatchObject({ cost_usd: '0.07', payload: { told_by: 'gateway', priced: true } });
+      expect(event?.payload).not.toHaveProperty('saved_usd');
+      expect(iteration?.payload).toMatchObject({ saved_usd: '0.81' });
+      expect(iteration?.payload).not.toHaveProperty('told_by');
     } finally {
       await priced.close();
     }

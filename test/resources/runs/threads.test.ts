@@ -82,7 +82,7 @@ test('conversations go side by side', async () => {
   expect(next.output).not.toContain('Earlier in this conversation');
 });
 
-// Guards: a cancelled run, at work or waiting, lets the next one start and leaves nothing in the conversation.
+// Guards: a cancelled run, at work or waiting, lets the next one start, which is told what was said and never answered.
 test('cancelled runs let the next one go', async () => {
   const say = (prompt: string) => dispatch(acme, { agent, prompt, thread_id: 'rough' });
   const working = await say(`Broken off ${fetching('rough')}`);
@@ -95,19 +95,20 @@ test('cancelled runs let the next one go', async () => {
   expect(await typesOf(acme, sleeping)).toEqual(['run_received']);
   expect((await acme.cp('POST', `/v1/runs/${working}/cancel`)).body.status).toBe('cancelled');
   barrier.open('rough');
-  await untilStatus(acme, sleeping, 'running', 10_000);
+  await untilStatus(acme, sleeping, 'running');
   expect(await typesOf(acme, last)).toEqual(['run_received']);
   await acme.cp('POST', `/v1/runs/${sleeping}/cancel`);
   const end = await acme.waitForRun(last);
-  expect(end).toMatchObject({ status: 'succeeded', output: expect.not.stringContaining('Earlier') });
+  expect(end).toMatchObject({ status: 'succeeded', output: expect.stringMatching(/Broken off[^]*Sleepy[^]*Given up/) });
   for (const id of [working, sleeping, waiting, last]) expect(endsOf(await typesOf(acme, id))).toHaveLength(1);
 });
 
-// Guards: the error of an earlier run is not shown to the next one as an answer.
-test('a failure is not part of the conversation', async () => {
-  await acme.run({ agent, prompt: 'Hopeless [[fail-status:400]]', thread_id: 'fresh' });
+// Guards: the error of an earlier run is not shown to the next one as an answer; what the user said is.
+test('of a run that failed the conversation has what the user said, and no more', async () => {
+  const failed = await acme.run({ agent, prompt: 'Hopeless [[fail-status:400]]', thread_id: 'fresh' });
   const { output } = await acme.run({ agent, prompt: 'Next', thread_id: 'fresh' });
-  expect(output).not.toContain('Hopeless');
+  expect(output).toContain('Hopeless');
+  expect(output).not.toContain(failed.error);
 });
 
 // Guards: the context of a run shows what its model was sent, including earlier turns of the conversation.

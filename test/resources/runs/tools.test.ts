@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { first, itemAt, present } from '../../../src/platform/core/present.ts';
+import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
 import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -49,6 +50,24 @@ test('calls of one turn overlap', async () => {
     ...['tool_result', 'tool_result', 'tool_result'],
     ...['claude_iteration', 'run_completed'],
   ]);
+});
+
+// Guards: a call that only reads what is at hand takes no activity of its own, and is told of as any other.
+test('a quick call is made by its turn', async () => {
+  const run = await acme.run(offline(tool('calculator', { expression: '6*7' })));
+  expect(run).toMatchObject({ status: 'succeeded', output: expect.stringContaining('42') });
+  expect((await typesOf(acme, run.run_id)).slice(4)).toEqual([
+    ...['claude_iteration', 'tool_call', 'tool_result', 'claude_iteration', 'run_completed'],
+  ]);
+  expect(await resultsOf(run.run_id)).toMatchObject([
+    { status: 'succeeded', payload: { tool: 'calculator', result_preview: '{"result":"42"}', result_length: 15 } },
+  ]);
+  const { client } = service.runtime.temporal;
+  const { events } = await client.workflow.getHandle(runWorkflowId(run.run_id)).fetchHistory();
+  const activities = (events ?? []).flatMap(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+  );
+  expect(activities).toEqual(['takeTurn', 'takeTurn']);
 });
 
 // Guards: calls of a later turn wait for the results of the one before.

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const unreachable = { status: 502, body: { detail: 'runtime_unreachable' } };
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 9_000;
 
 describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %s)', (how) => {
   // Guards: an operation that needs Temporal answers 502 in time and changes nothing: no row, no event, no use of the

@@ -66,7 +66,7 @@ async function complete(id: string): Promise<void> {
       }
     }
     throw new Error(`project ${id} is ${project.status} (${project.pause_reason})`);
-  }, 90_000);
+  });
 }
 
 const runOf = async (id: string, phase: string, step: string): Promise<string> => {
@@ -92,7 +92,6 @@ test.each(drawn('samples', workflows, 3).map((sample) => [sample.workflow, sampl
       else expect(text).toBe(recorded);
     }
   },
-  120_000,
 );
 
 // Guards: nobody can take a recording for the work of a model, wherever they meet it.

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ScheduleNotFoundError } from '@temporalio/client';
+import { ScheduleNotFoundError, type ScheduleDescription } from '@temporalio/client';
 import { sql, type SQL } from 'drizzle-orm';
 import { customJobId } from '../../../src/resources/scheduled-jobs/model.ts';
 import { jobPrefix } from '../../../src/resources/scheduled-jobs/triggers.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { UNHURRIED } from '../../support/service/housekeeping.ts';
 
 /** Without a worker, so that nobody but the test looks after schedules. */
@@ -16,16 +16,17 @@ afterAll(() => service?.close());
 const rows = <Row>(statement: SQL): Promise<Row[]> => service.runtime.db.rows<Row>(statement);
 const handleOf = ({ caller }: Tenant, id: string) =>
   service.runtime.temporal.client.schedule.getHandle(`${jobPrefix(service.runtime.config)}${caller.customerId}/${id}`);
-const isThere = (tenant: Tenant, id: string): Promise<boolean> =>
-  handleOf(tenant, id)
-    .describe()
-    .then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ScheduleNotFoundError) return false;
+/** Undefined when there is none. Temporal describes one that is new only once a worker of its own has looked at it. */
+const describe = (tenant: Tenant, id: string): Promise<ScheduleDescription | undefined> =>
+  eventually(() =>
+    handleOf(tenant, id)
+      .describe()
+      .catch((error: unknown) => {
+        if (error instanceof ScheduleNotFoundError) return undefined;
         throw error;
-      },
-    );
+      }),
+  );
+const isThere = async (tenant: Tenant, id: string): Promise<boolean> => (await describe(tenant, id)) !== undefined;
 const makeJob = async (tenant: Tenant): Promise<string> => {
   const job = { name: 'Report', cron: '0 3 * * *', agent_slug: 'assistant', brief: 'Report.' };
   return (await tenant.cp('POST', '/v1/scheduled-jobs', job)).body.id;
@@ -33,7 +34,7 @@ const makeJob = async (tenant: Tenant): Promise<string> => {
 /** A row of which Temporal never heard, as after a crash between the two. The list of schedules lags behind what is deleted. */
 const makeRow = async ({ caller }: Tenant): Promise<string> => {
   const job = { name: 'Lost', cron: '0 3 * * *', agentSlug: 'assistant', brief: 'Report.' };
-  const more = { enabled: true, model: 'auto', reasoning: null };
+  const more = { enabled: true, model: 'auto', reasoning: null, outputSchema: null };
   return customJobId((await service.services.stores.jobs.insert(caller.customerId, { ...job, ...more })).n);
 };
 const lookedAt = (ago: string, { caller }: Tenant) =>
@@ -69,7 +70,7 @@ test('a workspace whose schedules are refused keeps nobody waiting', async () =>
 
   await expect(service.services.followRows(UNHURRIED)).rejects.toThrow('not all schedules follow their rows');
   expect(await isThere(fine, lost)).toBe(true);
-  expect((await handleOf(refused, broken).describe()).state.note).toBe('revision 1');
+  expect((await describe(refused, broken))?.state.note).toBe('revision 1');
   expect((await behind()).due).toBe(0);
 });
 

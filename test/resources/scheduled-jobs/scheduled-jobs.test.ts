@@ -49,9 +49,10 @@ describe('a job', () => {
     await service.runtime.db.rows(sql`delete from scheduled_jobs where customer_id = ${many.caller.customerId}`);
   });
 
-  // Guards: the shapes of the answers, and that a tick becomes a run of the agent with the brief.
+  // Guards: the shapes of the answers, and that a tick becomes a run of the agent with the brief, whose answer has its schema.
   test('is made, listed and run', async () => {
-    const { status, body } = await create({ name: JOB.name });
+    const output_schema = { type: 'object', properties: { title: { const: 'Morning' } }, required: ['title'] };
+    const { status, body } = await create({ name: JOB.name, output_schema });
     expect(status).toBe(201);
     expect(body).toEqual({
       ok: true,
@@ -60,6 +61,7 @@ describe('a job', () => {
       enabled: true,
       model: 'auto',
       reasoning: null,
+      output_schema,
       requires_scheduler_restart: false,
     });
     expect(await listed(body.id)).toEqual({
@@ -74,6 +76,7 @@ describe('a job', () => {
       name: JOB.name,
       model: 'auto',
       reasoning: null,
+      output_schema,
     });
     await scheduleOf(body.id).trigger();
     const run = await eventually(async () => {
@@ -82,7 +85,11 @@ describe('a job', () => {
       expect(row).toBeDefined();
       return row;
     });
-    expect(await tenant.waitForRun(run.run_id)).toMatchObject({ status: 'succeeded', agent: 'assistant' });
+    expect(await tenant.waitForRun(run.run_id)).toMatchObject({
+      status: 'succeeded',
+      agent: 'assistant',
+      output: expect.stringMatching(/"title": ?"Morning"/),
+    });
   });
 
   // Guards: Temporal's schedule is what the row says.

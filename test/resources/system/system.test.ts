@@ -54,7 +54,12 @@ test('tells what the deployment is', async () => {
       surfaces: 'all',
       billing_mode: 'internal_noop',
       models: { providers: [], available: ['offline'], unpriced: [] },
-      embedding: { model: expect.any(String), dimensions: 512 },
+      embedding: {
+        model: 'universal-sentence-encoder-lite-en',
+        dimensions: 512,
+        languages: ['English'],
+        scripts: ['Latin'],
+      },
       plan: {
         plan: 'free',
         in_force: 'free',

@@ -4,6 +4,7 @@ import { checkValue } from '../../../src/platform/core/json-schema.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { present } from '../../../src/platform/core/present.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
+import { DEFAULT_OUTPUT } from '../../../src/platform/models/output-limit.ts';
 import type { Models } from '../../../src/platform/models/types.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
 import { findAction } from '../../../src/resources/projects/builtin/index.ts';
@@ -53,7 +54,7 @@ async function ask(prompt: string, system: string, outputSchema: Values | undefi
     messages: [{ role: 'user', content: prompt }],
     tools: [],
     ...(outputSchema ? { outputSchema } : {}),
-    maxOutputTokens: config.MODEL_MAX_OUTPUT_TOKENS,
+    maxOutputTokens: config.MODEL_MAX_OUTPUT_TOKENS ?? DEFAULT_OUTPUT,
     timeoutMs: 10_000,
     signal: new AbortController().signal,
   });

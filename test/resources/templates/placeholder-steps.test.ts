@@ -6,6 +6,7 @@ import { PLACEHOLDER_MARK, PLACEHOLDER_NOTE } from '../../../src/platform/models
 import { readDrawing } from '../../../src/resources/projects/builtin/rendering/svg.ts';
 import { stepPrompt, type StepContext } from '../../../src/resources/projects/prompt.ts';
 import { parseXml } from '../projects/actions/context.ts';
+import { cpuMsOf } from '../../support/observability/effort.ts';
 
 const text = { type: 'string' };
 const listOf = (items: object) => ({ type: 'array', items });
@@ -216,10 +217,11 @@ test.each([
   ['brackets', '[]('.repeat(80_000)],
   ['words', 'why the '.repeat(30_000)],
 ])('answers a step of many %s', async (_, hostile) => {
-  const start = performance.now();
-  await reply({ title: hostile.slice(0, 200), brief: hostile, inputs: [input('a', hostile)], feedback: [hostile] });
-  await reply({ agent: 'You are an editor.', schema: ARTICLE, brief: hostile, artifacts: [artifact('a', hostile)] });
-  expect(performance.now() - start).toBeLessThan(3_000);
+  const took = await cpuMsOf(async () => {
+    await reply({ title: hostile.slice(0, 200), brief: hostile, inputs: [input('a', hostile)], feedback: [hostile] });
+    await reply({ agent: 'You are an editor.', schema: ARTICLE, brief: hostile, artifacts: [artifact('a', hostile)] });
+  });
+  expect(took).toBeLessThan(3_000);
 });
 
 // Guards: the mark of an earlier step is not carried into a field in which this step has none.

@@ -150,5 +150,4 @@ test.each(builtinTemplates.map(({ spec }) => [spec.slug, spec] as const))(
       expect({ brief: brief.title, faults }).toEqual({ brief: brief.title, faults: [] });
     }
   },
-  60_000,
 );

@@ -157,7 +157,7 @@ describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %
       tenant.cp('DELETE', `/v1/workspaces/${tenant.caller.workspaceId}`),
       operator(service, 'POST', '', { identity_workspace_id: `acc_later-${how}`, plan: 'free' }),
     ]);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(9_000);
     expect(destroyed).toMatchObject({ status: 502, body: { detail: 'runtime_unreachable' } });
     expect(made).toMatchObject({ status: 201, body: { status: 'pending' } });
     // Its start may have been sent, and arrive when the wire is whole: by then it has come too late.

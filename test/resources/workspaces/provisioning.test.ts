@@ -159,7 +159,7 @@ describe('a worker that dies', () => {
         one.method === 'PUT' && one.path !== path('storage') ? ready(slow, one.path) : undefined,
       );
       await other.startWorker();
-      await eventually(async () => expect(await workspaces.find(id)).toMatchObject({ status: 'ready' }), 60_000);
+      await eventually(async () => expect(await workspaces.find(id)).toMatchObject({ status: 'ready' }));
       expect([...slow.resources.keys()]).toEqual([path('storage')]);
     } finally {
       await other.close();

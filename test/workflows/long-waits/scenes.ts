@@ -59,7 +59,7 @@ const QUESTION_DAYS = 7;
 export const ANSWER_DAYS = 5;
 const DAY_S = 86_400;
 const TEN_YEARS_S = 10 * 365 * DAY_S;
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 180_000;
 /** Longer than a model may take, so that it never answers: each attempt is ended in the middle, and there are five. */
 const ENDLESS = '[[sleep:3600000]]';
 
@@ -139,6 +139,7 @@ export const SCENES = {
     await eventually(async () => {
       const { raw } = await client.workflow.getHandle(runWorkflowId(parent)).describe();
       if (!raw.pendingChildren?.some(({ runId }) => runId)) throw new Error('it does not wait for its child yet');
+      if (raw.pendingActivities?.length) throw new Error('it still records that it waits');
     });
     return {
       quietUntil: { [runWorkflowId(parent)]: 'childWorkflowExecutionCompleted' },

@@ -1,5 +1,5 @@
 /** The built-in agents, in the order in which they are listed. A new one needs its file and its line here. */
-import type { BuiltinAgent } from '../model.ts';
+import type { Agent, BuiltinAgent } from '../model.ts';
 import { analyst } from './analyst.ts';
 import { animator } from './animator.ts';
 import { assistant } from './assistant.ts';
@@ -46,3 +46,12 @@ export const builtinAgents: ReadonlyMap<string, BuiltinAgent> = new Map(
     interviewer,
   ].map((agent) => [agent.slug, agent]),
 );
+
+/** @returns whether a workspace chose the agent's model; the one that ships with a built-in agent is nobody's choice */
+export const hasChosenModel = ({
+  slug,
+  isBuiltin,
+  model,
+  defaultModel,
+}: Pick<Agent, 'slug' | 'isBuiltin' | 'model' | 'defaultModel'>): boolean =>
+  Boolean(defaultModel) || !isBuiltin || model !== builtinAgents.get(slug)?.model;

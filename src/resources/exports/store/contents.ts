@@ -44,7 +44,8 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
     without: TENANT,
   },
   agent_settings: {
-    columns: 'slug model default_model selection_mode reasoning resolver_enforce voice updated_at',
+    columns:
+      'slug model default_model selection_mode reasoning resolver_enforce effort max_output_tokens fallback_models voice updated_at',
     without: { ...TENANT, avatar_file: STORAGE_KEY },
     file: { key: 'avatar_file', row: 'slug' },
   },
@@ -64,7 +65,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   memory_edges: { columns: 'id src_id edge_type dst_slug dst_id', without: TENANT },
   chat_threads: { columns: 'id title agent_slug created_by created_at updated_at', without: TENANT },
   scheduled_jobs: {
-    columns: 'n name cron agent_slug brief enabled model reasoning revision created_at updated_at',
+    columns: 'n name cron agent_slug brief enabled model reasoning output_schema revision created_at updated_at',
     without: TENANT,
   },
   job_overrides: { columns: 'job_id cron enabled revision updated_at', without: TENANT },
@@ -94,7 +95,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
   },
   subtasks: {
     columns:
-      'id project_id task_id position step_slug title kind role status assignee instructions tools skills depends_on output_schema max_attempts timeout_s gate_kind gate_config gate_output consumed answered_by feedback addendum next_reason attempts_used crashes expiries is_outcome_unknown error created_at started_at completed_at',
+      'id project_id task_id position step_slug title kind role status assignee instructions tools skills depends_on output_schema effort max_attempts timeout_s gate_kind gate_config gate_output consumed answered_by feedback addendum next_reason attempts_used crashes expiries is_outcome_unknown error created_at started_at completed_at',
     without: TENANT,
   },
   attempts: {
@@ -121,7 +122,7 @@ export const CONTENTS: Readonly<Record<string, Content>> = {
 
   runs: {
     columns:
-      'id seq parent_run_id parent_call_id depth agent transport prompt thread_id channel_id conversation override status output error error_code model model_provider context_window reasoning model_tier model_rule model_enforce turn_count input_tokens output_tokens cost_usd is_priced budget_ids attempt_id job_n step event_count last_event_at last_event_type created_at started_at completed_at',
+      'id seq parent_run_id parent_call_id depth agent transport prompt thread_id channel_id conversation override output_schema status output error error_code model model_provider context_window reasoning model_tier model_rule model_enforce turn_count input_tokens output_tokens cost_usd saved_usd is_priced budget_ids attempt_id job_n step event_count last_event_at last_event_type created_at started_at completed_at',
     without: {
       ...TENANT,
       start_due_at: 'when housekeeping of this deployment looks at it',

@@ -20,6 +20,9 @@ const AgentManifest = z
     on_lost_effect: of.on_lost_effect.unwrap().default('tell'),
     default_model: of.default_model.unwrap().default(null),
     selection_mode: of.selection_mode.unwrap().default(null),
+    effort: of.effort.unwrap().default(null),
+    max_output_tokens: of.max_output_tokens.unwrap().default(null),
+    fallback_models: of.fallback_models.unwrap().default([]),
   })
   .meta({ title: 'An agent' });
 type AgentManifest = z.output<typeof AgentManifest>;
@@ -41,6 +44,9 @@ const manifestOf = (agent: Agent): AgentManifest => ({
   on_lost_effect: agent.onLostEffect,
   default_model: agent.defaultModel,
   selection_mode: isOneOf(SELECTION_MODES, agent.selectionMode) ? agent.selectionMode : null,
+  effort: agent.effort,
+  max_output_tokens: agent.maxOutputTokens,
+  fallback_models: agent.fallbackModels,
 });
 
 export const agentKind = ({ agents, store, discard }: Dependencies): Kind =>
@@ -57,6 +63,9 @@ export const agentKind = ({ agents, store, discard }: Dependencies): Kind =>
       on_lost_effect: 'tell',
       default_model: null,
       selection_mode: null,
+      effort: null,
+      max_output_tokens: null,
+      fallback_models: [],
     },
     async known(customerId, names) {
       const own = (await store.listAgents(customerId)).filter(({ isBuiltin }) => !isBuiltin);

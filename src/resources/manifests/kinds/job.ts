@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { cronProblem } from '../../../platform/core/cron.ts';
 import { present } from '../../../platform/core/present.ts';
+import { findSchemaProblem } from '../../../platform/core/schema-checks.ts';
 import type { FollowRow } from '../../../platform/temporal/triggers.ts';
 import { NewJob } from '../../scheduled-jobs/contract.ts';
 import type { JobService } from '../../scheduled-jobs/service.ts';
@@ -19,6 +20,7 @@ const JobManifest = z
     enabled: of.enabled,
     model: of.model.transform((model) => model ?? 'auto').default('auto'),
     reasoning: of.reasoning.transform((reasoning) => reasoning ?? null).default(null),
+    output_schema: of.output_schema.transform((schema) => schema ?? null).default(null),
   })
   .meta({ title: 'A scheduled job' });
 type JobManifest = z.output<typeof JobManifest>;
@@ -38,6 +40,7 @@ const manifestOf = (row: JobRow): JobManifest => ({
   enabled: row.enabled,
   model: row.model,
   reasoning: row.reasoning,
+  output_schema: row.outputSchema,
 });
 
 export function jobKind({ store, jobs, workspaces, follow }: Dependencies): Kind {
@@ -47,17 +50,17 @@ export function jobKind({ store, jobs, workspaces, follow }: Dependencies): Kind
     nameField: 'name',
     shape: JobManifest,
     read: async (content) => shaped(JobManifest, content),
-    defaults: { enabled: true, model: 'auto', reasoning: null },
+    defaults: { enabled: true, model: 'auto', reasoning: null, output_schema: null },
     ...byName,
     references: ({ agent_slug: name }) => [{ kind: 'agent', name, path: ['agent_slug'] }],
-    async check(_customerId, { cron }) {
-      const problem = cronProblem(cron);
-      return problem ? [{ path: ['cron'], message: problem }] : [];
+    async check(_customerId, { cron, output_schema: schema }) {
+      const faults = { cron: cronProblem(cron), output_schema: schema && (await findSchemaProblem(schema)) };
+      return Object.entries(faults).flatMap(([field, message]) => (message ? [{ path: [field], message }] : []));
     },
     prepare:
-      async ({ customerId, workspaceId }, { agent_slug: agentSlug, ...rest }) =>
+      async ({ customerId, workspaceId }, { agent_slug: agentSlug, output_schema: outputSchema, ...rest }) =>
       async () => {
-        const values = { ...rest, agentSlug };
+        const values = { ...rest, agentSlug, outputSchema };
         const [before] = await named(customerId, values.name);
         const row = before
           ? (await store.change(customerId, before.n, values)).after

@@ -94,9 +94,10 @@ export function memoryKind({ memory, store, workspaces }: Dependencies): Kind {
       const values = { ...rest, alwaysLoad, sourceAttribution, meta };
       return async () => {
         const row = await find(customerId, slug);
-        if (row) await store.updateEntry(customerId, row.id, { ...values, ...(embedding && { embedding }) });
+        if (row)
+          await store.updateEntry(customerId, row.id, { ...values, ...(embedding !== undefined && { embedding }) });
         else {
-          const entry = { ...values, slug, embedding: present(embedding, 'a vector') };
+          const entry = { ...values, slug, embedding: embedding ?? null };
           await workspaces.underCap(
             customerId,
             'cold_memory_entries',

@@ -1,5 +1,5 @@
 /** Tells which phases decided how long a project took, and what running phases would cost. Pure. */
-import { withoutTrailingZeros } from '../../../platform/core/text.ts';
+import { decimalUsd } from '../../../platform/core/text.ts';
 
 export interface TimedPhase {
   slug: string;
@@ -86,7 +86,6 @@ export interface CostEstimate {
   samples: number;
 }
 
-const amount = (usd: number): string => withoutTrailingZeros(usd.toFixed(8));
 const UNKNOWN: CostEstimate = { usd: null, lowUsd: null, highUsd: null, basis: 'nothing', samples: 0 };
 
 /**
@@ -94,22 +93,25 @@ const UNKNOWN: CostEstimate = { usd: null, lowUsd: null, highUsd: null, basis: '
  * earlier projects; then what its agents cost elsewhere.
  */
 export function estimateCost({ ownUsd, earlierUsd, agentsUsd }: PastCosts): CostEstimate {
-  const spread = (of: readonly number[]) => ({ lowUsd: amount(Math.min(...of)), highUsd: amount(Math.max(...of)) });
+  const spread = (of: readonly number[]) => ({
+    lowUsd: decimalUsd(Math.min(...of)),
+    highUsd: decimalUsd(Math.max(...of)),
+  });
   if (ownUsd !== null) {
-    return { usd: amount(ownUsd), ...spread([ownUsd, ...earlierUsd]), basis: 'this_project', samples: 1 };
+    return { usd: decimalUsd(ownUsd), ...spread([ownUsd, ...earlierUsd]), basis: 'this_project', samples: 1 };
   }
   if (earlierUsd.length > 0) {
     const mean = earlierUsd.reduce((sum, usd) => sum + usd, 0) / earlierUsd.length;
-    return { usd: amount(mean), ...spread(earlierUsd), basis: 'earlier_projects', samples: earlierUsd.length };
+    return { usd: decimalUsd(mean), ...spread(earlierUsd), basis: 'earlier_projects', samples: earlierUsd.length };
   }
   const known = agentsUsd.flatMap((usd) => usd ?? []);
   if (known.length === 0) return UNKNOWN;
-  const usd = amount(known.reduce((sum, each) => sum + each, 0));
+  const usd = decimalUsd(known.reduce((sum, each) => sum + each, 0));
   return { usd, lowUsd: usd, highUsd: usd, basis: 'agents', samples: known.length };
 }
 
 /** @returns the sum of what is known; null where nothing is */
 export function sumOf(amounts: readonly (string | null)[]): string | null {
   const known = amounts.flatMap((usd) => (usd === null ? [] : Number(usd)));
-  return known.length === 0 ? null : amount(known.reduce((sum, usd) => sum + usd, 0));
+  return known.length === 0 ? null : decimalUsd(known.reduce((sum, usd) => sum + usd, 0));
 }

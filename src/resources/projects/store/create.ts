@@ -5,6 +5,7 @@ import { newUuid } from '../../../platform/core/ids.ts';
 import { present } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
+import { withPropertyOrder } from '../../../platform/db/property-order.ts';
 import { UPLOAD_TTL_MS } from '../model.ts';
 import { openStatus } from '../../workspaces/store/caps.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
@@ -165,7 +166,7 @@ function insertTasks(tasks: readonly NewTask[]): SQL {
     dependsOn: phase.depends_on ?? [],
     cascade: phase.cascade_on_upstream_change ?? 'lazy',
     schemaSlug: phase.artifact?.schema_slug,
-    jsonSchema: phase.artifact?.json_schema,
+    jsonSchema: withPropertyOrder(phase.artifact?.json_schema),
     artifactStep: artifactStep(phase.steps)?.step_slug,
     budget: phase.cost_budget_usd,
   }));
@@ -193,7 +194,8 @@ function insertSubtasks(tasks: readonly NewTask[]): SQL {
       tools: step.tools ?? [],
       skills: step.skills ?? [],
       dependsOn: stepDependencies(phase.steps, position),
-      outputSchema: step.kind === 'gate' ? undefined : outputSchemaOf(phase, step),
+      outputSchema: step.kind === 'gate' ? undefined : withPropertyOrder(outputSchemaOf(phase, step)),
+      effort: step.effort,
       maxAttempts: step.max_attempts ?? DEFAULT_MAX_ATTEMPTS,
       timeoutS: step.timeout_s,
       gateKind: step.gate_kind,
@@ -202,13 +204,14 @@ function insertSubtasks(tasks: readonly NewTask[]): SQL {
   );
   return sql`
     insert into subtasks (id, project_id, task_id, customer_id, position, step_slug, title, kind, role, assignee,
-      instructions, tools, skills, depends_on, output_schema, max_attempts, timeout_s, gate_kind, gate_config)
+      instructions, tools, skills, depends_on, output_schema, effort, max_attempts, timeout_s, gate_kind,
+      gate_config)
     select s.id, project.id, s."taskId", project.customer_id, s.position, s.slug, s.title, s.kind::step_kind,
       s.role::step_role, s.assignee, s.instructions, s.tools, s.skills, s."dependsOn", s."outputSchema",
-      s."maxAttempts", s."timeoutS", s."gateKind"::gate_kind, s."gateConfig"
+      s.effort, s."maxAttempts", s."timeoutS", s."gateKind"::gate_kind, s."gateConfig"
     from project, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(id uuid, "taskId" uuid, position int, slug text,
       title text, kind text, role text, assignee text, instructions text, tools text[], skills text[],
-      "dependsOn" text[], "outputSchema" jsonb, "maxAttempts" int, "timeoutS" int, "gateKind" text, "gateConfig" jsonb)`;
+      "dependsOn" text[], "outputSchema" jsonb, effort text, "maxAttempts" int, "timeoutS" int, "gateKind" text, "gateConfig" jsonb)`;
 }
 
 /**

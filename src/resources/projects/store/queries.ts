@@ -20,7 +20,7 @@ const TASK = sql`
 
 const SUBTASK = sql`
   s.id, s.project_id, s.task_id, s.step_slug, s.title, s.kind, s.role, s.assignee, s.status, s.instructions, s.tools,
-  s.skills, s.depends_on, s.output_schema, s.max_attempts, s.timeout_s, s.gate_kind, s.gate_config, s.gate_output,
+  s.skills, s.depends_on, s.output_schema, s.effort, s.max_attempts, s.timeout_s, s.gate_kind, s.gate_config, s.gate_output,
   tried.attempt_count, tried.cost_usd, ${isPriced(sql`x.subtask_id = s.id`)} as is_priced, null as cost_budget_usd, s.error, s.created_at, s.started_at, s.completed_at`;
 
 const TRIED = sql`cross join lateral (

@@ -3,6 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
+import { withPropertyOrder } from '../../../platform/db/property-order.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import { RUN_EVENT } from '../../event-log/store/read.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
@@ -22,6 +23,8 @@ export interface NewRun {
   channelId: string | null;
   conversation: string | null;
   override: Record<string, unknown> | null;
+  /** The answer is to be JSON of this schema. */
+  outputSchema?: Record<string, unknown> | null;
   /** The number of the scheduled job that asks for the run. */
   jobN?: number | undefined;
   /** The scheduled job or heartbeat that fires it, for whoever follows the workspace. */
@@ -38,6 +41,7 @@ export interface NewRun {
 
 const CAPS = JSON.stringify(Object.fromEntries(PLANS.map((plan) => [plan, capOf(plan, 'runs_per_day')])));
 const NOTHING = sql``;
+const jsonOrNull = (value: object | null | undefined) => (value ? JSON.stringify(value) : null);
 
 interface Outcome {
   plan: Plan;
@@ -65,10 +69,10 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
       returning used
     )${run.conversation ? takingPlace(run.customerId, run.conversation) : NOTHING}, run as (
       insert into runs (id, customer_id, parent_run_id, parent_call_id, depth, agent, transport, prompt, thread_id,
-        channel_id, conversation, override, event_count, budget_ids, attempt_id, job_n)
+        channel_id, conversation, override, output_schema, event_count, budget_ids, attempt_id, job_n)
       select ${run.id}, ${run.customerId}, ${run.parent?.runId ?? null}, ${run.parent?.callId ?? null},
         ${run.parent?.depth ?? 0}, ${run.agent}, ${run.transport}, ${run.prompt}, ${run.threadId}, ${run.channelId},
-        ${run.conversation}, ${run.override === null ? null : JSON.stringify(run.override)}::jsonb, 1,
+        ${run.conversation}, ${jsonOrNull(run.override)}::jsonb, ${run.outputSchema ? JSON.stringify(withPropertyOrder(run.outputSchema)) : null}::jsonb, 1,
         ${sql.param(budgetIds)}::text[], ${run.parent?.attemptId ?? null}::uuid, ${run.jobN ?? null}::int
       from workspace ${run.conversation ? sql`, place` : NOTHING}
       where status <> 'archived' and held and (cap is null or exists (select 1 from counted))
@@ -107,7 +111,7 @@ export const stepRunCtes = (
   run as (
     insert into runs (id, customer_id, agent, transport, prompt, event_count, budget_ids, attempt_id, step, start_due_at)
     select ${id}, ${customerId}, ${agent}, 'rest', ${prompt}, 1, ${sql.param([...budgetIds])}::text[], ${attemptId}::uuid,
-      ${JSON.stringify(step)}::jsonb, null::timestamptz
+      ${JSON.stringify(withPropertyOrder(step))}::jsonb, null::timestamptz
     from ${guard} guard returning id, customer_id
   ), received as (
     insert into run_events (run_id, customer_id, key, event_type, status, payload)

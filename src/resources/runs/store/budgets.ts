@@ -31,6 +31,7 @@ export interface Reservation {
  * Idempotent for a run, turn and budget. A budget without a limit is never short; a wallet that nothing was ever put
  * into is empty. What a call holds is known even if nothing limits it yet: where no budget of it exists, the workspace's
  * cap a month is opened without a limit.
+ * A smaller amount that an earlier attempt of the turn held is all that the budget has for it.
  * @returns every budget that has too little left, the one with the least first; none when all have enough and the amount
  * is held
  */
@@ -65,17 +66,20 @@ async function tryToReserve(
 ): Promise<{ short: Short[]; isHeld: boolean }> {
   const walletId = wallet && walletBudgetId(wallet.customerId);
   const ids = sql`${sql.param([...budgetIds, ...(walletId ? [walletId] : [])])}::text[]`;
-  const amount = wallet
-    ? sql`case id when ${walletId} then ${wallet.micros}::numeric / ${USD_MICROS} else ${amountUsd}::numeric end`
-    : sql`${amountUsd}::numeric`;
+  const amountOf = (id: SQL) =>
+    wallet
+      ? sql`case ${id} when ${walletId} then ${wallet.micros}::numeric / ${USD_MICROS} else ${amountUsd}::numeric end`
+      : sql`${amountUsd}::numeric`;
+  const amount = amountOf(sql`id`);
   return first(
     await db.rows<{ short: Short[]; isHeld: boolean }>(sql`
     with held as (
       select id, limit_usd - ${spentInPeriod(sql`budgets`)} - reserved_usd as free from budgets where id = any(${ids}) order by id for update
     ), before as (
-      select budget_id from cost_reservations where run_id = ${runId} and turn = ${turn}
+      select budget_id, amount_usd from cost_reservations where run_id = ${runId} and turn = ${turn}
     ), short as (
       select id, free from held where free < ${amount} and id not in (select budget_id from before)
+      union all select budget_id, amount_usd from before where amount_usd < ${amountOf(sql`budget_id`)}
       ${wallet ? sql`union all select ${walletId}, 0 where not exists (select 1 from held where id = ${walletId})` : sql``}
     ), raised as (
       update budgets set reserved_usd = reserved_usd + ${amount}

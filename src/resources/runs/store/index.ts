@@ -6,6 +6,7 @@ import { release, reserve } from './budgets.ts';
 import {
   costRows,
   findRun,
+  findWait,
   listEvents,
   listRuns,
   releaseForgotten,
@@ -26,7 +27,7 @@ import { loadEarlierExchanges, loadRunInTurn } from './run-in-turn.ts';
 import { childrenOf, readTimeline, readTranscript, showRun } from './show.ts';
 import { countByStatus, listFailures, searchRuns } from './search.ts';
 import { findChildRun, loadToolCall, recordArtifact, recordToolResult, refuseToolCall } from './tool-calls.ts';
-import { beginRun, endRun, loadAfterRun, noteEvents, recordAbortedCall, recordTurn } from './turns.ts';
+import { beginRun, endRun, failOver, loadAfterRun, noteEvents, recordAbortedCall, recordTurn } from './turns.ts';
 
 const QUERIES = {
   acceptRun,
@@ -36,6 +37,7 @@ const QUERIES = {
   loadRunInTurn,
   loadEarlierExchanges,
   beginRun,
+  failOver,
   noteEvents,
   recordTurn,
   recordAbortedCall,
@@ -55,6 +57,7 @@ const QUERIES = {
   readTimeline,
   readTranscript,
   findRun,
+  findWait,
   listEvents,
   statsOfLastDay,
   costRows,

@@ -2,8 +2,14 @@
 import { and, asc, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { countRows, countsOf, findPage, type Tallied } from '../../tallies/store.ts';
+import type { Wait } from '../model.ts';
 import { runEvents, runs } from '../table.ts';
 import { giveBack } from './budgets.ts';
+
+export interface RunWait {
+  what: Wait;
+  since: string;
+}
 
 export interface RunFilter {
   agent?: string | undefined;
@@ -13,6 +19,20 @@ export interface RunFilter {
 
 /** Tells whether a run was answered from a recorded sample. @param provider the column `model_provider` */
 export const isSampleRun = (provider: SQL): SQL<boolean> => sql<boolean>`(${provider} is not distinct from 'sample')`;
+
+/** Filling a cache may have cost more than was read from it: nothing is saved then. @param savedUsd a sum */
+export const netSaved = (savedUsd: SQL): SQL => sql`greatest(${savedUsd}, 0)::text`;
+
+/**
+ * Tells what a run in flight waits for, if its latest event says that it waits. The events are looked at only where they
+ * may say so. @param run the alias of `runs`
+ */
+export const waitOf = (run: SQL): SQL => sql`
+  case when ${run}.status in ('queued', 'running') and ${run}.last_event_type = 'claude_request' then (
+    select case when e.status = 'waiting'
+      then jsonb_build_object('what', e.payload -> 'waits_for', 'since', e.payload -> 'since') end
+    from run_events e where e.run_id = ${run}.id and e.customer_id = ${run}.customer_id order by e.id desc limit 1
+  ) end`;
 
 const hoursAgo = (hours: number): SQL => sql`now() - make_interval(hours => ${hours})`;
 
@@ -83,6 +103,13 @@ export async function findRun(db: Database, customerId: string, runId: string, t
   return run;
 }
 
+export async function findWait(db: Database, customerId: string, runId: string): Promise<RunWait | null> {
+  const [run] = await db.rows<{ waits_for: RunWait | null }>(
+    sql`select ${waitOf(sql`r`)} as waits_for from runs r where r.id = ${runId} and r.customer_id = ${customerId}`,
+  );
+  return run?.waits_for ?? null;
+}
+
 export async function listEvents(db: Database, customerId: string, runId: string, limit: number) {
   return (
     db.orm
@@ -127,6 +154,7 @@ export interface CostRow {
   tier: string;
   model: string | null;
   cost_usd: string;
+  saved_usd: string;
   run_count: number;
 }
 
@@ -136,7 +164,8 @@ export interface CostRow {
  */
 export async function costRows(db: Database, customerId: string, windowHours: number) {
   const rows = await db.rows<CostRow & { level: number; since: string }>(sql`
-    select agent, coalesce(model_tier, '') as tier, model, coalesce(sum(cost_usd), 0)::text as cost_usd, count(*)::int as run_count,
+    select agent, coalesce(model_tier, '') as tier, model, coalesce(sum(cost_usd), 0)::text as cost_usd,
+      ${netSaved(sql`sum(saved_usd)`)} as saved_usd, count(*)::int as run_count,
       grouping(agent, model_tier, model) as level, ${hoursAgo(windowHours)} as since
     from runs where customer_id = ${customerId} and created_at >= ${hoursAgo(windowHours)}
     group by grouping sets ((), (agent), (agent, model_tier), (agent, model_tier, model))

@@ -50,6 +50,8 @@ export interface RunInTurn {
   isLimited: boolean;
   attemptId: string | null;
   step: StepOfRun | null;
+  /** The answer is to be JSON of this schema. */
+  outputSchema: Record<string, unknown> | null;
   /** The number of the scheduled job that asked for the run. */
   jobN: number | null;
   /** The run belongs to a chat thread that has files beside it. */
@@ -86,7 +88,7 @@ export const runInTurn = (runId: string, more = sql``): SQL => sql`
       r.context_window as "contextWindow", nullif(r.model_tier, 'unknown') as "modelTier", r.model_rule as "modelRule",
       r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
       r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.budget_ids as "budgetIds",
-      r.attempt_id as "attemptId", r.step, r.job_n as "jobN",
+      r.attempt_id as "attemptId", r.step, r.output_schema as "outputSchema", r.job_n as "jobN",
       r.thread_id is not null and exists (
         select 1 from attachments f
         where f.customer_id = r.customer_id and f.owner_kind = 'chat_thread' and f.owner_id = r.thread_id
@@ -117,13 +119,20 @@ export const runInTurn = (runId: string, more = sql``): SQL => sql`
         from run_tool_calls where run_id = r.id) as "toolCalls"${more}
     from runs r where r.id = ${runId}`;
 
-/** @returns what earlier runs of a conversation said, the oldest first */
+/** A longer prompt is taken to be the reason that its run did not fit into the context window. */
+const OVERLONG_PROMPT = 10_000;
+
+/**
+ * Returns what earlier runs of a conversation said, the oldest first. A run that failed or was cancelled has no output, and
+ * its user has spoken all the same. Words that a provider refused, or that do not fit, would fail every later run as well.
+ */
 export async function loadEarlierExchanges(db: Database, runId: string, count: number) {
-  return db.rows<{ prompt: string; output: string }>(sql`
+  return db.rows<{ prompt: string; output: string | null }>(sql`
     select prompt, output from (
-      select e.seq, e.prompt, e.output from runs e, runs r
+      select e.seq, e.prompt, case when e.status = 'succeeded' then e.output end as output from runs e, runs r
       where r.id = ${runId} and e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
-        and e.status = 'succeeded'
+        and e.status in ('succeeded', 'failed', 'cancelled') and e.error_code is distinct from 'model_refused'
+        and not (e.error_code is not distinct from 'model_context_overflow' and length(e.prompt) > ${OVERLONG_PROMPT})
       order by e.seq desc limit ${count}) latest
     order by seq`);
 }

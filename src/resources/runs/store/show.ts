@@ -2,7 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { RunEventType, RunStatus } from '../model.ts';
-import { isSampleRun } from './queries.ts';
+import { isSampleRun, netSaved, waitOf, type RunWait } from './queries.ts';
 import type { FoundRun } from './search.ts';
 
 interface ShownRun extends FoundRun {
@@ -13,6 +13,8 @@ interface ShownRun extends FoundRun {
   input_tokens: number;
   output_tokens: number;
   turn_count: number;
+  saved_usd: string;
+  waits_for: RunWait | null;
   budget: { limit_usd: string | null; spent_usd: string; reserved_usd: string } | null;
 }
 
@@ -20,8 +22,9 @@ export async function showRun(db: Database, customerId: string, runId: string): 
   const [run] = await db.rows<ShownRun>(sql`
     select r.id as run_id, r.parent_run_id, a.project_id, r.agent, r.transport, r.status, r.prompt, r.output, r.error,
       r.thread_id, r.model, ${isSampleRun(sql`r.model_provider`)} as sample, r.model_rule, r.context_window, r.input_tokens::float8 as input_tokens,
-      r.output_tokens::float8 as output_tokens, r.turn_count, r.cost_usd::text as cost_usd, r.is_priced, r.event_count,
-      r.created_at, r.started_at, r.completed_at,
+      r.output_tokens::float8 as output_tokens, r.turn_count, r.cost_usd::text as cost_usd,
+      ${netSaved(sql`r.saved_usd`)} as saved_usd, r.is_priced, r.event_count,
+      r.created_at, r.started_at, r.completed_at, ${waitOf(sql`r`)} as waits_for,
       (select jsonb_build_object('limit_usd', b.limit_usd::text, 'spent_usd', b.spent_usd::text,
           'reserved_usd', b.reserved_usd::text)
         from budgets b where b.id = 'run:' || r.id and b.customer_id = r.customer_id) as budget

@@ -68,6 +68,26 @@ export async function noteEvents(db: Database, runId: string, events: readonly N
     ) ${insertEvents(sql`noted`, events)}`);
 }
 
+export interface Failover {
+  runId: string;
+  turn: number;
+  from: Pick<ResolvedModel, 'model' | 'provider'>;
+  to: ResolvedModel;
+  event: NewEvent;
+}
+
+/** Has a run go on with another model. Whoever comes second finds that it does. */
+export async function failOver(db: Database, { runId, turn, from, to, event }: Failover): Promise<void> {
+  await db.rows(sql`
+    with moved as (
+      update runs set model = ${to.model}, model_provider = ${to.provider}, context_window = ${to.contextWindow},
+        model_tier = ${to.tier}, model_rule = ${to.rule}, ${countEvents([event])}
+      where id = ${runId} and status = 'running' and turn_count = ${turn - 1}
+        and model = ${from.model} and model_provider = ${from.provider}
+      returning id, customer_id
+    ) ${insertEvents(sql`moved`, [event])}`);
+}
+
 export interface RunEnd {
   status: TerminalStatus;
   output?: string | null;
@@ -140,6 +160,8 @@ export interface TurnRecord {
   usage: TokenUsage;
   /** Null where no price is known. */
   costUsd: string | null;
+  /** What caches of the provider took off the cost; below 0 where filling them cost more. Absent: not known. */
+  savedUsd?: string | undefined;
   toolCalls: readonly RecordedToolCall[];
   events: readonly NewEvent[];
   /** Set where the workspace is charged for models. */
@@ -179,14 +201,14 @@ export async function recordTurn(db: Database, record: TurnRecord): Promise<Afte
 }
 
 /** Assignments that add the cost of a call to its run. */
-const addUsage = ({ usage, costUsd }: Pick<TurnRecord, 'usage' | 'costUsd'>): SQL => sql`
+const addUsage = ({ usage, costUsd, savedUsd }: Pick<TurnRecord, 'usage' | 'costUsd' | 'savedUsd'>): SQL => sql`
   input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
-  cost_usd = cost_usd + ${costUsd ?? '0'}::numeric, is_priced = is_priced and ${costUsd !== null}`;
+  cost_usd = cost_usd + ${costUsd ?? '0'}::numeric, saved_usd = saved_usd + ${savedUsd ?? '0'}::numeric, is_priced = is_priced and ${costUsd !== null}`;
 
 const isBooked = ({ run, wallet }: Pick<TurnRecord, 'run' | 'wallet'>): boolean =>
   run.budgetIds.length > 0 || run.attemptId !== null || wallet !== undefined;
 
-export interface AbortedCall extends Pick<TurnRecord, 'run' | 'turn' | 'usage' | 'costUsd' | 'wallet'> {
+export interface AbortedCall extends Pick<TurnRecord, 'run' | 'turn' | 'usage' | 'costUsd' | 'savedUsd' | 'wallet'> {
   /** The attempt of the activity that made the call. */
   attempt: number;
   /** Its key names the attempt. */

@@ -1,9 +1,10 @@
 /** The HTTP contract of what the console shows of runs: finding them, and one of them whole, a page after another. */
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
-import { limit, Timestamp, Usd, UsdText } from '../../../platform/http/schemas.ts';
+import { limit, SavedUsd, Timestamp, Usd, UsdText } from '../../../platform/http/schemas.ts';
 import { IsPriced, IsSample, RunEvent, RunId, RunPath } from '../contract.ts';
 import { RUN_STATUSES, TOOL_CALL_STATUSES, type RunStatus } from '../model.ts';
+import { WaitsFor } from '../waits/contract.ts';
 
 const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
@@ -113,6 +114,8 @@ const ShownRun = FoundRun.extend({
   input_tokens: z.int(),
   output_tokens: z.int(),
   turn_count: z.int(),
+  saved_usd: SavedUsd,
+  waits_for: WaitsFor,
   budget: z
     .object({ limit_usd: Usd.nullable(), spent_usd: Usd, reserved_usd: Usd })
     .nullable()

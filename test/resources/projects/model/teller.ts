@@ -43,7 +43,7 @@ export interface Stage {
 }
 
 /** What a killed worker was at is missed after its heartbeats, 20 s at most, one activity after the other. */
-const GOES_ON_MS = 60_000;
+const GOES_ON_MS = 180_000;
 
 const stepsOf = ({ phases }: ProjectState, kind: PhaseState['kind']) =>
   phases.filter((phase) => phase.kind === kind).flatMap(({ steps }) => steps);

@@ -112,6 +112,7 @@ async function insertAttempt(db: Database, project: LockedProject, step: Attempt
       tools: step.tools,
       skills: step.skills,
       ...(step.outputSchema && { outputSchema: step.outputSchema }),
+      ...(step.effort && { effort: step.effort }),
       ...(step.isSample && { isSample: true as const }),
     },
   };
@@ -210,7 +211,7 @@ export const stepRows = (
       where s.task_id = ${taskId}::uuid and (s.kind = 'gate' or s.role in ('reviewer', 'tester'))
     )
     select s.id as "subtaskId", s.task_id as "taskId", s.step_slug as "stepSlug", s.title, s.kind, s.role, s.status,
-      s.assignee, s.instructions, s.tools, s.skills, s.output_schema as "outputSchema", s.timeout_s as "timeoutS",
+      s.assignee, s.instructions, s.tools, s.skills, s.output_schema as "outputSchema", s.effort, s.timeout_s as "timeoutS",
       s.gate_kind as "gateKind", s.gate_config as "gateConfig",
       coalesce(extract(epoch from now() - s.started_at) * 1000, 0)::float8 as "elapsedMs",
       (extract(epoch from now()) * 1000)::float8 as "nowMs", s.feedback, s.addendum, s.next_reason as "nextReason",

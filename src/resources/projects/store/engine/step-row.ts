@@ -1,4 +1,5 @@
 /** The row of a step when an attempt at it is about to begin, with the material of its prompt. */
+import type { Effort } from '../../../../platform/core/effort.ts';
 import type { GateKind, JsonSchema, StepRole, StepKind } from '../../../templates/model.ts';
 import type { Actor, AttemptReason, TaskStatus } from '../../model.ts';
 import type { StepContext } from '../../prompt.ts';
@@ -17,6 +18,7 @@ export interface StepRow {
   tools: string[];
   skills: string[];
   outputSchema: JsonSchema | null;
+  effort: Effort | null;
   timeoutS: number | null;
   gateKind: GateKind | null;
   gateConfig: Record<string, unknown> | null;
