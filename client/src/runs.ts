@@ -30,6 +30,8 @@ export interface RunStart {
   /** The most that the run may spend, in US dollars, as a decimal. */
   budgetUsd?: string;
   transport?: RunRequest['transport'];
+  /** A JSON Schema: the answer is one JSON value of it, which `RunResult.json` reads. */
+  outputSchema?: Record<string, unknown>;
 }
 
 export interface CallOptions {
@@ -41,8 +43,14 @@ export interface CallOptions {
   idempotencyKey?: string | undefined;
 }
 
-export interface RunResult {
+export interface RunResult<T = unknown> {
   output: string;
+  /**
+   * Reads the output of a run that was started with `outputSchema`. What it is, the schema says: it is checked by the
+   * service and not here.
+   * @throws SyntaxError where the output is no JSON, as of any other run
+   */
+  json(): T;
   /**
    * What the run's calls cost, in US dollars, as a decimal; calls to models without a known price are left out. It is
    * null for a client that has only a key, because the public API does not tell it.
@@ -68,7 +76,7 @@ export interface RunHandle {
    * Waits for the run's answer.
    * @throws RunFailedError, WaitTimeoutError
    */
-  result(options?: WaitOptions): Promise<RunResult>;
+  result<T = unknown>(options?: WaitOptions): Promise<RunResult<T>>;
   /**
    * Needs a session.
    * @throws ServiceError run_not_in_flight
@@ -166,13 +174,14 @@ export function createRuns(connection: Connection): Runs {
       eachWithin(options, `run ${id}`, (signal) =>
         (canUseSession ? followEvents : statuses)(id, { ...options, signal }),
       ),
-    result: (options = {}) =>
+    result: <T>(options: WaitOptions = {}) =>
       within(options, `run ${id}`, async (signal) => {
         for await (const update of statusOf(id, { signal })) {
           if (update.kind !== 'status' || !hasEnded(update.state)) continue;
           const run = update.state;
           if (run.status !== 'succeeded') throw new RunFailedError(run);
-          return { output: run.output ?? '', cost: await costOf(run, signal), run };
+          const output = run.output ?? '';
+          return { output, json: (): T => JSON.parse(output), cost: await costOf(run, signal), run };
         }
         throw new Error('unreachable: a run is followed until it has ended');
       }),
@@ -193,11 +202,12 @@ export function createRuns(connection: Connection): Runs {
   };
 }
 
-const requestOf = ({ agent, prompt, threadId, model, budgetUsd, transport }: RunStart): RunRequest => ({
+const requestOf = ({ agent, prompt, threadId, model, budgetUsd, transport, outputSchema }: RunStart): RunRequest => ({
   prompt,
   ...(agent !== undefined && { agent }),
   ...(transport !== undefined && { transport }),
   ...(threadId !== undefined && { thread_id: threadId }),
+  ...(outputSchema !== undefined && { output_schema: outputSchema }),
   ...((model !== undefined || budgetUsd !== undefined) && {
     override: {
       ...(model !== undefined && { model_override: model }),

@@ -40,6 +40,14 @@ describe.each([
     expect(state).toMatchObject({ run_id: run.id, status: 'succeeded', agent: 'assistant' });
   });
 
+  // Guards: a program that asks for JSON gets a value, in the type that it names.
+  test('a run with a schema gives a value', async () => {
+    const outputSchema = { type: 'object', properties: { unit: { const: 'EUR' } }, required: ['unit'] };
+    const run = await client().runs.start({ agent: 'assistant', prompt: 'What does it cost?', outputSchema });
+    const { unit } = (await run.result<{ unit: string }>()).json();
+    expect(unit).toBe('EUR');
+  });
+
   // Guards: the reason of a failed run is a code that the compiler knows, not a text to be searched.
   test('a run that fails says why', async () => {
     const run = await client().runs.start({ agent: 'writer', prompt: 'A novel', budgetUsd: '0.000001' });

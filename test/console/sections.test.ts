@@ -1,6 +1,7 @@
 /** The console's views of everything that is neither run, project nor inbox: what is shown is real, what is pressed works. */
 import { afterAll, expect, test } from '@jest/globals';
 import { present } from '../../src/platform/core/present.ts';
+import { startScriptedServer, tool, type ScriptedServer } from '../platform/mcp/scripted-server.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { confirm } from '../support/console/confirm.ts';
 import { codeOf } from '../support/service/otp.ts';
@@ -9,16 +10,33 @@ import { testAccessibility } from '../support/console/accessible.ts';
 import { describeConsole } from '../support/console/stage.ts';
 
 let receiver: WebhookReceiver | undefined;
+let mcp: ScriptedServer | undefined;
 let isTaking = false;
 const start = async () => {
   receiver = await startWebhookReceiver(() => (isTaking ? 200 : { status: 500, body: 'out of order' }));
-  const env = { EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_RETRY_INITIAL: '1ms' };
+  mcp = await startScriptedServer([
+    tool('search'),
+    tool('tree', { inputSchema: SELF_REFERRING }),
+    tool('bad', { inputSchema: { type: 'object', properties: { n: { type: 'int' } } } }),
+  ]);
+  const dying = { command: process.execPath, args: ['-e', 'console.error("no licence"); process.exitCode = 1'] };
+  const env = {
+    EGRESS_ALLOWLIST: receiver.hostAndPort,
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_RETRY_INITIAL: '1ms',
+    MCP_SERVERS: JSON.stringify({ shop: { url: mcp.url }, dying }),
+  };
   return startTestService({ env });
+};
+const SELF_REFERRING = {
+  type: 'object',
+  properties: { root: { $ref: '#/$defs/node' } },
+  $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } },
 };
 
 await describeConsole('sections', { start }, (stage) => {
   const { show } = stage;
-  afterAll(() => receiver?.close());
+  afterAll(() => Promise.all([receiver?.close(), mcp?.close()]));
 
   // Guards: why a webhook fails is found, and what failed is sent again, without a terminal; a secret is shown once.
   test('a webhook is registered, seen failing with what was answered, and sent again', async () => {
@@ -48,6 +66,25 @@ await describeConsole('sections', { start }, (stage) => {
     await tab.getByRole('heading', { name: 'No endpoint yet' }).waitFor();
     const { body } = await stage.acme.cp('GET', '/v1/webhook-deliveries/endpoints');
     expect(body.data).toEqual([]);
+  });
+
+  // Guards: a person sees which MCP servers work, which of their tools agents have, and why others are left out.
+  test('MCP servers are shown with their tools, what is left out of them, and why one is down', async () => {
+    const { tab, open } = await show();
+    await open('/catalog');
+    await tab.getByRole('tab', { name: 'MCP servers' }).click();
+    await tab.getByRole('row', { name: /dying Failed operator .*no licence/ }).waitFor();
+    await tab.getByRole('row', { name: /shop Connected operator 2 1/ }).waitFor();
+    await tab.getByRole('link', { name: 'shop' }).click();
+    const tools = tab.getByRole('region', { name: 'Tools' }).getByRole('listitem');
+    expect(await tools.allInnerTexts()).toEqual([
+      expect.stringContaining('Does search.'),
+      expect.stringMatching(/another form: the schema refers to itself/),
+    ]);
+    const leftOut = tab.getByRole('region', { name: 'Left out' }).getByRole('listitem');
+    expect(await leftOut.allInnerTexts()).toEqual([expect.stringMatching(/^bad\s+the schema is not valid/)]);
+    await tab.getByRole('link', { name: 'mcp.shop.search' }).click();
+    await tab.getByRole('region', { name: 'mcp.shop.search' }).getByText('It was not called yet.').waitFor();
   });
 
   // Guards: who has the address and nothing else: three real actions, each of which shows that it is done.
@@ -214,6 +251,7 @@ await describeConsole('sections', { start }, (stage) => {
       ['/catalog?id=assistant', 'region'],
       ['/catalog?tab=workflows&id=blog-post', 'region'],
       ['/catalog?tab=tools&id=calculator', 'region'],
+      ['/catalog?tab=mcp-servers&id=shop', 'region'],
       ['/memory', 'search'],
       ['/schedules', 'table'],
       ['/workspace', 'table'],

@@ -335,6 +335,7 @@ export const RUN_FAILURES = [
   "model_malformed_reply",
   "model_reply_too_long",
   "model_output_truncated",
+  "output_invalid",
   "model_refused",
   "model_context_overflow",
   "model_auth_failed",

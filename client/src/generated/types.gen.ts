@@ -62,6 +62,18 @@ export type NewAgent = {
     on_lost_effect?: 'tell' | 'ask';
     default_model?: string | null;
     selection_mode?: 'fixed' | 'auto' | null;
+    /**
+     * How hard the model thinks; null leaves it to the model
+     */
+    effort?: 'none' | 'low' | 'medium' | 'high' | 'max' | null;
+    /**
+     * Most tokens of one reply; null leaves it to the model and to what the budgets can pay
+     */
+    max_output_tokens?: number | null;
+    /**
+     * Ids of models that are asked, in this order, while the provider of the model is out
+     */
+    fallback_models?: Array<string>;
 };
 
 export type AgentChange = {
@@ -86,6 +98,18 @@ export type AgentChange = {
     on_lost_effect?: 'tell' | 'ask';
     default_model?: string | null;
     selection_mode?: 'fixed' | 'auto' | null;
+    /**
+     * How hard the model thinks; null leaves it to the model
+     */
+    effort?: 'none' | 'low' | 'medium' | 'high' | 'max' | null;
+    /**
+     * Most tokens of one reply; null leaves it to the model and to what the budgets can pay
+     */
+    max_output_tokens?: number | null;
+    /**
+     * Ids of models that are asked, in this order, while the provider of the model is out
+     */
+    fallback_models?: Array<string>;
 };
 
 export type AgentModelChange = {
@@ -95,6 +119,18 @@ export type AgentModelChange = {
     model?: string | null;
     default_model?: string | null;
     selection_mode?: 'fixed' | 'auto' | null;
+    /**
+     * How hard the model thinks; null leaves it to the model
+     */
+    effort?: 'none' | 'low' | 'medium' | 'high' | 'max' | null;
+    /**
+     * Most tokens of one reply; null leaves it to the model and to what the budgets can pay
+     */
+    max_output_tokens?: number | null;
+    /**
+     * Ids of models that are asked, in this order, while the provider of the model is out
+     */
+    fallback_models?: Array<string>;
     reasoning?: boolean | null;
     /**
      * The agent's model wins over a request's override
@@ -125,6 +161,13 @@ export type RunRequestWithPrompt = {
         model_override?: string;
         cost_budget_usd?: string | number;
         reasoning?: boolean;
+        /**
+         * How hard the model thinks before it answers
+         */
+        effort?: 'none' | 'low' | 'medium' | 'high' | 'max';
+    } | null;
+    output_schema?: {
+        [key: string]: unknown;
     } | null;
     /**
      * Accepted and ignored
@@ -152,6 +195,13 @@ export type RunRequestWithMessage = {
         model_override?: string;
         cost_budget_usd?: string | number;
         reasoning?: boolean;
+        /**
+         * How hard the model thinks before it answers
+         */
+        effort?: 'none' | 'low' | 'medium' | 'high' | 'max';
+    } | null;
+    output_schema?: {
+        [key: string]: unknown;
     } | null;
     /**
      * Accepted and ignored
@@ -225,6 +275,10 @@ export type WorkflowSpec = {
             output_schema?: {
                 [key: string]: unknown;
             };
+            /**
+             * Goes before the agent's own effort
+             */
+            effort?: 'none' | 'low' | 'medium' | 'high' | 'max';
             /**
              * 3 by default
              */
@@ -944,6 +998,9 @@ export type NewScheduledJob = {
      * Omitted or null: automatic
      */
     reasoning?: boolean | null;
+    output_schema?: {
+        [key: string]: unknown;
+    } | null;
 };
 
 export type ScheduledJobChange = {
@@ -959,6 +1016,9 @@ export type ScheduledJobChange = {
      * Null: back to automatic
      */
     reasoning?: boolean | null;
+    output_schema?: {
+        [key: string]: unknown;
+    } | null;
 };
 
 export type NewHeartbeat = {
@@ -1873,6 +1933,9 @@ export type SavedAgent = {
     allowlist_block: Array<string>;
     allowlist_add: Array<string>;
     default_workspace: string | null;
+    effort: 'none' | 'low' | 'medium' | 'high' | 'max' | null;
+    max_output_tokens: number | null;
+    fallback_models: Array<string>;
     voice: string | null;
     has_avatar: boolean;
     /**
@@ -1947,6 +2010,9 @@ export type AgentDetail = {
     allowlist_block: Array<string>;
     allowlist_add: Array<string>;
     default_workspace: string | null;
+    effort: 'none' | 'low' | 'medium' | 'high' | 'max' | null;
+    max_output_tokens: number | null;
+    fallback_models: Array<string>;
     voice: string | null;
     has_avatar: boolean;
     /**
@@ -1978,7 +2044,7 @@ export type RunListRow = {
     transport: string;
     started_at: string;
     last_event_at: string;
-    last_event_type: 'run_received' | 'run_started' | 'model_resolved' | 'context_loaded' | 'claude_request' | 'claude_iteration' | 'tool_call' | 'tool_result' | 'run_completed' | 'run_failed' | 'run_cancelled' | 'agent_run_started' | 'user_feedback';
+    last_event_type: 'run_received' | 'run_started' | 'model_resolved' | 'model_failover' | 'context_loaded' | 'claude_request' | 'claude_iteration' | 'tool_call' | 'tool_result' | 'run_completed' | 'run_failed' | 'run_cancelled' | 'agent_run_started' | 'user_feedback';
     last_status: string | null;
     event_count: number;
     total_cost_usd: string;
@@ -2061,6 +2127,9 @@ export type Agent = {
     allowlist_block: Array<string>;
     allowlist_add: Array<string>;
     default_workspace: string | null;
+    effort: 'none' | 'low' | 'medium' | 'high' | 'max' | null;
+    max_output_tokens: number | null;
+    fallback_models: Array<string>;
     voice: string | null;
     has_avatar: boolean;
     /**
@@ -2174,6 +2243,20 @@ export type ShownRun = {
     output_tokens: number;
     turn_count: number;
     /**
+     * What the providers' caches took off the cost; 0 if filling them cost more
+     */
+    saved_usd: string;
+    /**
+     * What a run in flight waits for, once it has waited for two seconds
+     */
+    waits_for: {
+        /**
+         * `share_of_model_calls`: its workspace has its share of the model calls that a worker makes at once
+         */
+        what: 'share_of_model_calls';
+        since: string;
+    } | null;
+    /**
      * Of the run itself; null where it has none of its own
      */
     budget: {
@@ -2218,7 +2301,7 @@ export type Spoken = {
 export type RunEvent = {
     id: number;
     ts: string;
-    event_type: 'run_received' | 'run_started' | 'model_resolved' | 'context_loaded' | 'claude_request' | 'claude_iteration' | 'tool_call' | 'tool_result' | 'run_completed' | 'run_failed' | 'run_cancelled' | 'agent_run_started' | 'user_feedback';
+    event_type: 'run_received' | 'run_started' | 'model_resolved' | 'model_failover' | 'context_loaded' | 'claude_request' | 'claude_iteration' | 'tool_call' | 'tool_result' | 'run_completed' | 'run_failed' | 'run_cancelled' | 'agent_run_started' | 'user_feedback';
     agent: string | null;
     transport: string | null;
     duration_ms: number | null;
@@ -2240,6 +2323,16 @@ export type RunDetail = {
     completed_at: string | null;
     output: string | null;
     error: string | null;
+    /**
+     * What a run in flight waits for, once it has waited for two seconds
+     */
+    waits_for: {
+        /**
+         * `share_of_model_calls`: its workspace has its share of the model calls that a worker makes at once
+         */
+        what: 'share_of_model_calls';
+        since: string;
+    } | null;
     /**
      * Recorded sample content: no model was called
      */
@@ -2422,6 +2515,7 @@ export type Subtask = {
     output_schema: {
         [key: string]: unknown;
     } | null;
+    effort: 'none' | 'low' | 'medium' | 'high' | 'max' | null;
     max_attempts: number;
     timeout_s: number | null;
     gate_kind: 'human' | 'webhook' | 'schedule' | 'pipeline_dep' | null;
@@ -3315,6 +3409,10 @@ export type CostOfKey = {
      */
     key: string | null;
     cost_usd: string;
+    /**
+     * What the providers' caches took off the cost; 0 if filling them cost more
+     */
+    saved_usd: string;
     run_count: number;
     input_tokens: number;
     output_tokens: number;
@@ -3514,13 +3612,21 @@ export type SystemInfo = {
          */
         available: Array<string>;
         /**
-         * Those of them whose price is not known: with a budget or cap their calls are refused
+         * Those of them, and of the models that agents of the workspace name, whose price is not known: with a budget or cap their calls are refused
          */
         unpriced: Array<string>;
     };
     embedding: {
         model: string;
         dimensions: number;
+        /**
+         * Whose meaning it knows; null: as its provider says
+         */
+        languages: Array<string> | null;
+        /**
+         * It reads texts in these alone, and memories in others are found by their words; null: any script
+         */
+        scripts: Array<string> | null;
     };
     plan: {
         plan: 'internal' | 'free' | 'starter_byo' | 'starter_hosted' | 'pro_byo' | 'pro_hosted' | 'scale';
@@ -3579,7 +3685,7 @@ export type SystemInfo = {
 };
 
 export type SystemReloaded = {
-    reloaded: Array<'model_prices' | 'mcp_servers' | 'log_level'>;
+    reloaded: Array<'model_prices' | 'model_catalogue' | 'mcp_servers' | 'log_level'>;
     /**
      * Those that there are now
      */
@@ -3763,6 +3869,10 @@ export type MemoryEntryListRow = {
     meta: {
         [key: string]: unknown;
     } | null;
+    /**
+     * False: the embedding model cannot read its script, or another one had made the stored vectors when it was written. It is found by its words alone and never recalled
+     */
+    has_embedding: boolean;
     created_at: string;
     updated_at: string;
     /**
@@ -3770,7 +3880,7 @@ export type MemoryEntryListRow = {
      */
     preview: string;
     /**
-     * Cosine similarity to `q`; null without `q`
+     * Cosine similarity to `q`, or the share of words in common; null without `q`
      */
     score: number | null;
 };
@@ -3799,10 +3909,13 @@ export type MemoryEntry = {
     meta: {
         [key: string]: unknown;
     } | null;
+    /**
+     * False: the embedding model cannot read its script, or another one had made the stored vectors when it was written. It is found by its words alone and never recalled
+     */
+    has_embedding: boolean;
     created_at: string;
     updated_at: string;
     content: string;
-    has_embedding: boolean;
     /**
      * Times it was recalled into a run
      */
@@ -4045,6 +4158,14 @@ export type Tool = {
         [key: string]: unknown;
     };
     /**
+     * Why agents are not offered it at the moment
+     */
+    unavailable: string | null;
+    /**
+     * What models are not told of its arguments, or why in another form
+     */
+    adapted: string | null;
+    /**
      * Newest first
      */
     recent_invocations: Array<{
@@ -4075,6 +4196,47 @@ export type Tool = {
     schema?: {
         [key: string]: unknown;
     };
+};
+
+export type McpServer = {
+    name: string;
+    /**
+     * Who named it; a server of the operator serves every workspace
+     */
+    owner: 'operator' | 'workspace';
+    /**
+     * As the process that answers sees it: each API and worker has connections of its own
+     */
+    state: 'connected' | 'failed';
+    /**
+     * Since when it is in this state
+     */
+    since: string;
+    /**
+     * Why it cannot be used, with the end of what a command wrote before it died
+     */
+    reason: string | null;
+    tools: Array<{
+        /**
+         * `mcp.<server>.<tool>`
+         */
+        slug: string;
+        description: string;
+        /**
+         * Why models are told of its arguments in another form
+         */
+        adapted: string | null;
+    }>;
+    /**
+     * Tools of the server that no agent can use
+     */
+    left_out: Array<{
+        /**
+         * As the server names it; empty: it has no name
+         */
+        name: string;
+        reason: string;
+    }>;
 };
 
 export type WebhookGate = {
@@ -4292,6 +4454,12 @@ export type ScheduledJob = {
      * Custom jobs; null: automatic
      */
     reasoning?: boolean | null;
+    /**
+     * Custom jobs
+     */
+    output_schema?: {
+        [key: string]: unknown;
+    } | null;
 };
 
 export type SavedScheduledJob = {
@@ -4304,6 +4472,9 @@ export type SavedScheduledJob = {
     enabled: boolean;
     model: string;
     reasoning: boolean | null;
+    output_schema: {
+        [key: string]: unknown;
+    } | null;
     requires_scheduler_restart: boolean;
     /**
      * It was saved, and this does not work as it is. Left out if all does
@@ -4335,6 +4506,12 @@ export type ChangedScheduledJob = {
      * Custom jobs; null: automatic
      */
     reasoning?: boolean | null;
+    /**
+     * Custom jobs
+     */
+    output_schema?: {
+        [key: string]: unknown;
+    } | null;
     /**
      * It was saved, and this does not work as it is. Left out if all does
      */
@@ -4532,6 +4709,16 @@ export type Run = {
     started_at: string | null;
     completed_at: string | null;
     /**
+     * What a run in flight waits for, once it has waited for two seconds
+     */
+    waits_for: {
+        /**
+         * `share_of_model_calls`: its workspace has its share of the model calls that a worker makes at once
+         */
+        what: 'share_of_model_calls';
+        since: string;
+    } | null;
+    /**
      * Recorded sample content: no model was called
      */
     sample: boolean;
@@ -4599,6 +4786,93 @@ export type BillingCatalogWritable = {
      * The provider could not be asked; prices are with sales
      */
     error?: string;
+};
+
+export type SystemInfoWritable = {
+    version: string;
+    node: string;
+    surfaces: string;
+    billing_mode: 'internal_noop' | 'live';
+    models: {
+        /**
+         * Of the deployment; a workspace may have credentials of its own
+         */
+        providers: Array<string>;
+        /**
+         * Model ids that agents can name without a credential of their own
+         */
+        available: Array<string>;
+        /**
+         * Those of them, and of the models that agents of the workspace name, whose price is not known: with a budget or cap their calls are refused
+         */
+        unpriced: Array<string>;
+    };
+    embedding: {
+        model: string;
+        dimensions: number;
+        /**
+         * Whose meaning it knows; null: as its provider says
+         */
+        languages: null;
+        /**
+         * It reads texts in these alone, and memories in others are found by their words; null: any script
+         */
+        scripts: null;
+    };
+    plan: {
+        plan: 'internal' | 'free' | 'starter_byo' | 'starter_hosted' | 'pro_byo' | 'pro_hosted' | 'scale';
+        /**
+         * Whose caps count: a plan that costs counts from its payment
+         */
+        in_force: 'internal' | 'free' | 'starter_byo' | 'starter_hosted' | 'pro_byo' | 'pro_hosted' | 'scale';
+        tier: string;
+        /**
+         * Null: unlimited
+         */
+        caps: {
+            [key: string]: number | null;
+        };
+    };
+    limits: {
+        json_body_bytes: number;
+        upload_files: number;
+        upload_bytes: number;
+        run_turns: number;
+        run_tokens: number;
+        run_detail_ttl_s: number;
+    };
+    /**
+     * Shown to the workspace that operates the deployment
+     */
+    operations?: {
+        started_at: string;
+        temporal_namespace: string;
+        /**
+         * Host and port; null: not told
+         */
+        temporal_address: string | null;
+        task_queues: Array<string>;
+        files: 'local' | 's3';
+        mail: 'log' | 'smtp';
+        mcp_servers: Array<string>;
+        command_tools: string;
+        container_tools: string;
+        log_level: string;
+        public_visibility: boolean;
+        /**
+         * Where people and their browsers reach it; null: not set
+         */
+        base_url: string | null;
+        extensions: Array<string>;
+        /**
+         * Chores of housekeeping that are more than two minutes behind
+         */
+        late: Array<{
+            chore: string;
+            due: number;
+            overdue_s: number;
+        }>;
+    };
 };
 
 export type AgentsListInvokableData = {
@@ -8196,7 +8470,7 @@ export type RunsTimelineResponses = {
         data: Array<{
             id: number;
             ts: string;
-            event_type: 'run_received' | 'run_started' | 'model_resolved' | 'context_loaded' | 'claude_request' | 'claude_iteration' | 'tool_call' | 'tool_result' | 'run_completed' | 'run_failed' | 'run_cancelled' | 'agent_run_started' | 'user_feedback';
+            event_type: 'run_received' | 'run_started' | 'model_resolved' | 'model_failover' | 'context_loaded' | 'claude_request' | 'claude_iteration' | 'tool_call' | 'tool_result' | 'run_completed' | 'run_failed' | 'run_cancelled' | 'agent_run_started' | 'user_feedback';
             duration_ms: number | null;
             cost_usd: string | null;
             status: string | null;
@@ -8695,15 +8969,27 @@ export type RunsCostsResponses = {
         data: Array<{
             agent: string | null;
             total_cost_usd: string;
+            /**
+             * What the providers' caches took off the cost; 0 if filling them cost more
+             */
+            saved_usd: string;
             run_count: number;
             tiers: Array<{
-                tier: string;
                 cost_usd: string;
+                /**
+                 * What the providers' caches took off the cost; 0 if filling them cost more
+                 */
+                saved_usd: string;
                 run_count: number;
+                tier: string;
                 models: Array<{
-                    model: string | null;
                     cost_usd: string;
+                    /**
+                     * What the providers' caches took off the cost; 0 if filling them cost more
+                     */
+                    saved_usd: string;
                     run_count: number;
+                    model: string | null;
                 }>;
             }>;
         }>;
@@ -8712,6 +8998,10 @@ export type RunsCostsResponses = {
             window_hours: number;
             since: string;
             total_cost_usd: string;
+            /**
+             * What the providers' caches took off the cost; 0 if filling them cost more
+             */
+            saved_usd: string;
             run_count: number;
             agent_count: number;
         };
@@ -12808,6 +13098,10 @@ export type CostRollupResponses = {
             group_by: string;
             since: string;
             total_cost_usd: string;
+            /**
+             * What the providers' caches took off the cost; 0 if filling them cost more
+             */
+            saved_usd: string;
             run_count: number;
         };
     };
@@ -13948,7 +14242,7 @@ export type SystemReloadError = SystemReloadErrors[keyof SystemReloadErrors];
 
 export type SystemReloadResponses = {
     /**
-     * Read the files of MODEL_PRICES and MCP_SERVERS anew, without a restart
+     * Read the files of MODEL_CATALOGUE, MODEL_PRICES and MCP_SERVERS anew, without a restart
      */
     200: SystemReloaded;
 };
@@ -14828,6 +15122,10 @@ export type MemoryStatsResponses = {
     200: {
         total: number;
         /**
+         * Entries that the embedding model cannot read (`has_embedding` is false)
+         */
+        unreadable: number;
+        /**
          * The most frequent first
          */
         by_agent: Array<{
@@ -14919,6 +15217,10 @@ export type MemoryListResponses = {
         meta: {
             limit: number;
             search: boolean;
+            /**
+             * With `q` only. words: the embedding model cannot read the script of `q`, or another one made the stored vectors
+             */
+            by?: 'meaning' | 'words';
             /**
              * Without `q` only
              */
@@ -16052,6 +16354,64 @@ export type ToolsCreateResponses = {
 };
 
 export type ToolsCreateResponse = ToolsCreateResponses[keyof ToolsCreateResponses];
+
+export type ToolsMcpServersData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/mcp-servers';
+};
+
+export type ToolsMcpServersErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `deploys_only`
+     */
+    403: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`, `storage_unavailable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ToolsMcpServersError = ToolsMcpServersErrors[keyof ToolsMcpServersErrors];
+
+export type ToolsMcpServersResponses = {
+    /**
+     * MCP servers that agents can use: their state, their tools, and tools that are left out
+     */
+    200: {
+        data: Array<McpServer>;
+        meta: {
+            total: number;
+        };
+    };
+};
+
+export type ToolsMcpServersResponse = ToolsMcpServersResponses[keyof ToolsMcpServersResponses];
 
 export type ToolsDeleteData = {
     body?: never;

@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { post } from '../api/client.ts';
 import { agentsQuery, runQuery } from '../features/runs/queries.ts';
-import type { ShownRun } from '../features/runs/types.ts';
+import { EFFORTS, type ShownRun } from '../features/runs/types.ts';
 import { samplesQuery } from '../features/samples/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl, quoted } from '../ui/commands.ts';
@@ -35,6 +35,16 @@ const textsOf = (files: readonly File[]): Promise<string[]> =>
     }),
   );
 
+/** @returns undefined for a text that is no JSON object */
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 const CRUMBS = [{ label: 'Runs', to: '/runs' }];
 
 /** With `from` in the address the form begins with what an earlier run was asked. */
@@ -62,16 +72,22 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
   const [refusal, setRefusal] = useState<Error>();
   const prompt = promptOf(typed, texts);
   const [model, setModel] = useState('');
+  const [effort, setEffort] = useState('');
+  const [schema, setSchema] = useState('');
+  const outputSchema = schema.trim() ? objectIn(schema) : undefined;
+  const isNoSchema = schema.trim() !== '' && outputSchema === undefined;
   const [budget, setBudget] = useState('');
   const limit = earlier?.budget?.limit_usd;
   const override = {
     ...(model.trim() && { model_override: model.trim() }),
+    ...(effort && { effort }),
     ...(budget.trim() && { cost_budget_usd: budget.trim() }),
   };
   const body = {
     ...(agent && { agent }),
     prompt,
     ...(Object.keys(override).length > 0 && { override }),
+    ...(outputSchema && { output_schema: outputSchema }),
   };
   const start = useMutation({
     mutationFn: () => post<{ run_id: string }>('/v1/runs', body),
@@ -92,7 +108,7 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
           <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body })} />
           <Command
             label="aos command"
-            text={`npx aos run ${agent || 'auto'} ${quoted(prompt || 'your prompt')}${model.trim() ? ` --model ${model.trim()}` : ''} --follow`}
+            text={`npx aos run ${agent || 'auto'} ${quoted(prompt || 'your prompt')}${model.trim() ? ` --model ${model.trim()}` : ''}${effort ? ` --effort ${effort}` : ''}${outputSchema ? ' --schema schema.json' : ''} --follow`}
           />
         </>
       }
@@ -164,7 +180,7 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
         )}
       </Field>
       <details className="card p-3" open={limit != null}>
-        <summary className="font-medium">Model and budget</summary>
+        <summary className="font-medium">Model, answer and budget</summary>
         <div className="grid gap-4 pt-3 sm:grid-cols-2">
           <Field label="Model" hint="Empty: the agent’s own. A model id, or auto.">
             {(props) => (
@@ -176,6 +192,21 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
               />
             )}
           </Field>
+          <Field label="Effort" hint="How hard the model thinks before it answers. Default: the agent’s own.">
+            {(props) => (
+              <select
+                {...props}
+                className="field w-full"
+                value={effort}
+                onChange={({ target }) => setEffort(target.value)}
+              >
+                <option value="">Default</option>
+                {EFFORTS.map((each) => (
+                  <option key={each}>{each}</option>
+                ))}
+              </select>
+            )}
+          </Field>
           <UsdField
             label="Budget, US dollars"
             hint={`The run stops before it would spend more.${limit == null ? '' : ` The earlier one had ${money(limit)}.`}`}
@@ -183,6 +214,22 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
             onChange={setBudget}
             example="0.50"
           />
+          <div className="space-y-1 sm:col-span-2">
+            <Field label="Schema of the answer" hint="A JSON Schema: the answer is one JSON value of it. Empty: text.">
+              {(props) => (
+                <textarea
+                  {...props}
+                  rows={4}
+                  spellCheck={false}
+                  aria-invalid={isNoSchema}
+                  className="field w-full py-1.5 font-mono text-xs leading-5"
+                  value={schema}
+                  onChange={({ target }) => setSchema(target.value)}
+                />
+              )}
+            </Field>
+            <Refusal error={isNoSchema && new Error('This is no JSON object.')} />
+          </div>
         </div>
       </details>
       <Refusal error={start.error} />
@@ -190,7 +237,7 @@ function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
         type="submit"
         look="primary"
         isBusy={start.isPending}
-        disabled={typed.trim() === '' || prompt.length > MAX_PROMPT}
+        disabled={typed.trim() === '' || isNoSchema || prompt.length > MAX_PROMPT}
       >
         Start the run
       </Button>

@@ -93,6 +93,9 @@ function Agent({ agent }: { agent: AgentDetail }) {
         facts={[
           ['Model', agent.model],
           ['Chosen', agent.selection_mode ?? 'fixed'],
+          agent.effort && ['Effort', agent.effort],
+          agent.max_output_tokens !== null && ['Output limit', `${count(agent.max_output_tokens)} tokens`],
+          agent.fallback_models.length > 0 && ['Falls back to', agent.fallback_models.join(', ')],
           ['Memory', agent.memory_mode],
           agent.voice && ['Voice', agent.voice],
           ['Tools', agent.allowed_tools.join(', ') || 'none'],

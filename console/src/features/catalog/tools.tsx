@@ -70,6 +70,8 @@ function ToolView({ tool }: { tool: Tool }) {
       <Facts
         facts={[
           ['Defined in', tool.module],
+          tool.unavailable && ['Not offered', tool.unavailable],
+          tool.adapted && ['Told in another form', tool.adapted],
           tool.effect && ['Repeated when lost', tool.effect],
           tool.integration && ['Integration', tool.integration],
           ['Skills that declare it', count(tool.used_by)],

@@ -102,6 +102,7 @@ function Rollup({ rollup: { data, meta }, by }: { rollup: CostRollupResponse; by
     <div className="space-y-4 p-4">
       <dl className="tabular flex flex-wrap gap-x-8 gap-y-2">
         <Figure name="Spent" value={`${unpriced > 0 ? '≥ ' : ''}${money(meta.total_cost_usd)}`} />
+        {Number(meta.saved_usd) > 0 && <Figure name="Saved by caches" value={money(meta.saved_usd)} />}
         <Figure name="Runs" value={count(meta.run_count)} />
         <Figure name="With an unknown price" value={count(unpriced)} />
       </dl>

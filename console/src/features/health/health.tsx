@@ -38,7 +38,7 @@ export function Health() {
   });
   if (health.error && !health.data) return <Problem error={health.error} onRetry={() => void health.refetch()} />;
   if (!health.data) return <Skeleton />;
-  const { operations, limits, models, version, node } = info.data ?? {};
+  const { operations, embedding, limits, models, version, node } = info.data ?? {};
   return (
     <div className="space-y-4 p-4">
       <div className="flex flex-wrap items-center gap-3">
@@ -108,6 +108,10 @@ export function Health() {
               ['Models', models?.available.join(', ') || 'the offline model'],
               models &&
                 models.unpriced.length > 0 && ['Price not known', `${models.unpriced.join(', ')}: budgets refuse them`],
+              embedding && [
+                'Memory',
+                `${embedding.model}${embedding.scripts ? `: knows ${embedding.languages?.join(', ')}, reads ${embedding.scripts.join(', ')} script only` : ''}`,
+              ],
               limits && ['Uploads', `${limits.upload_files} files, ${bytes(limits.upload_bytes)}`],
               operations && ['Started', <Time key="started" at={operations.started_at} isAbsolute />],
               operations && ['Queues', operations.task_queues.join(', ')],

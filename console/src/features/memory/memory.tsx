@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { addressOf, del, get, patch, post } from '../../api/client.ts';
-import type { MemoryEntry, MemoryEntryListRow, MemoryLinksResponse } from '../../api/types.ts';
+import type { MemoryEntry, MemoryEntryListRow, MemoryLinksResponse, MemoryStatsResponse } from '../../api/types.ts';
 import { Acts } from '../../ui/acts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Change } from '../../ui/change.tsx';
@@ -38,7 +38,7 @@ export function Memory({ id, q }: SectionSearch) {
         { name: 'Entry', cell: nameOf },
         { name: 'What it says', cell: ({ preview }) => <span className="line-clamp-2">{preview}</span> },
         { name: 'Type', cell: ({ type }) => type },
-        { name: 'State', cell: ({ status }) => <Status status={status === 'active' ? 'ok' : status} /> },
+        { name: 'State', cell: (row) => <Status status={stateOf(row)} /> },
         ...(q
           ? [
               {
@@ -87,7 +87,29 @@ export function Memory({ id, q }: SectionSearch) {
         <Button type="submit">Search</Button>
       </form>
       <Clear path={path} />
+      <Unreadable />
     </Resource>
+  );
+}
+
+const stateOf = ({ status, has_embedding: isReadable }: MemoryEntryListRow): string =>
+  status !== 'active' ? status : isReadable ? 'ok' : 'unreadable';
+
+const UNREADABLE = 'the embedding model has no tokens for the script: found by words, never recalled';
+
+/** Says how many entries the embedding model of the deployment cannot read. */
+function Unreadable() {
+  const { data } = useQuery({
+    queryKey: resourceKey('/v1/memory/stats'),
+    queryFn: ({ signal }) => get<MemoryStatsResponse>('/v1/memory/stats', undefined, signal),
+    staleTime: 60_000,
+  });
+  if (!data?.unreadable) return null;
+  const what = plural(data.unreadable, 'entry is', 'entries are');
+  return (
+    <p className="w-full text-sm text-warn">
+      {what} not recalled into runs: {UNREADABLE}. An operator can set <code>EMBEDDING_PROVIDER=multilingual</code>.
+    </p>
   );
 }
 
@@ -123,6 +145,7 @@ function Entry({ entry, search }: { entry: MemoryEntry; search: Record<string, u
       <Facts
         facts={[
           ['State', entry.status],
+          !entry.has_embedding && ['Not recalled', UNREADABLE],
           ['Type', entry.type],
           entry.slug && ['Slug', entry.slug],
           ['Whose', entry.agent ?? 'everybody’s'],

@@ -64,6 +64,17 @@ export async function readEvents(runId: string, known: Timeline, signal?: AbortS
   }
 }
 
+/** A run begins with how its model was chosen and what the model was offered, long before its timeline ends. */
+const BEGINNING_EVENTS = 10;
+
+export const beginningQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ['runs', 'beginning', runId],
+    queryFn: ({ signal }) =>
+      get<{ data: RunEvent[] }>(`${path(runId)}/timeline`, { after: 0, limit: BEGINNING_EVENTS }, signal),
+    staleTime: 2_000,
+  });
+
 export const transcriptQuery = (runId: string) =>
   infiniteQueryOptions({
     queryKey: ['runs', 'transcript', runId],

@@ -2,7 +2,7 @@
  * Turns a timeline into spans. A call of a tool and its answer are one span, and the span of a model's answer begins
  * when the model was asked. Each span belongs to a lane, which is the kind of work that it is. Pure.
  */
-import { detailOf, iconOf, titleOf } from './event-words.ts';
+import { detailOf, iconOf, isWait, titleOf } from './event-words.ts';
 import type { IconName } from '../../ui/icon.tsx';
 import type { RunEvent } from './types.ts';
 
@@ -43,8 +43,9 @@ const isFailure = ({ status, event_type: type }: RunEvent): boolean =>
 
 function begun(event: RunEvent): Span {
   const at = time(event);
-  const lane: Lane =
-    event.event_type === 'claude_iteration' || event.event_type === 'claude_request'
+  const lane: Lane = isWait(event)
+    ? 'wait'
+    : event.event_type === 'claude_iteration' || event.event_type === 'claude_request'
       ? 'model'
       : event.event_type === 'tool_call'
         ? 'tool'

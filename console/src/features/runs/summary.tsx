@@ -1,5 +1,6 @@
 /** Shows what was asked, what came of it, and what it took. */
 import { ForWriters } from '../../ui/for-writers.tsx';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -9,7 +10,8 @@ import { Icon } from '../../ui/icon.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time, Took } from '../../ui/time.tsx';
-import { describe } from './event-words.ts';
+import { adaptedTools, describe, FALLBACK_NOTE, FALLBACK_RULE, waitInWords, withheldTools } from './event-words.ts';
+import { beginningQuery } from './queries.ts';
 import { isInFlight, type ShownRun } from './types.ts';
 import { useText } from './use-text.ts';
 import { useTimeline } from './use-run.ts';
@@ -94,14 +96,30 @@ function Doing({ run }: { run: ShownRun }) {
 
 function Facts({ run }: { run: ShownRun }) {
   const tokens = run.input_tokens + run.output_tokens;
+  const beginning = useQuery(beginningQuery(run.run_id)).data?.data ?? [];
+  const begun = (type: string) => beginning.find(({ event_type: each }) => each === type)?.payload ?? {};
+  const { effort } = begun('model_resolved');
+  const context = begun('context_loaded');
+  const [withheld, adapted] = [withheldTools(context), adaptedTools(context)];
   const facts: readonly (readonly [name: string, value: ReactNode] | false)[] = [
     ['Status', <Status status={run.status} />],
+    run.waits_for !== null && [
+      'Waits for',
+      <>
+        {waitInWords(run.waits_for.what)}, since <Time at={run.waits_for.since} />
+      </>,
+    ],
     ['Took', <Took from={run.started_at} to={run.completed_at} />],
     ['Spent', <Money usd={run.cost_usd} isPriced={run.is_priced} />],
+    Number(run.saved_usd) > 0 && ['Saved by caches', <Money usd={run.saved_usd} />],
     run.budget !== null && isInFlight(run.status) && ['Reserved', <Money usd={run.budget.reserved_usd} />],
     !run.is_priced && ['Unpriced', 'the price of a call is not known'],
     run.budget?.limit_usd != null && ['Budget', <Money usd={run.budget.limit_usd} />],
     ['Model', run.model ? `${run.model} (${run.model_rule.replaceAll('_', ' ')})` : 'not chosen yet'],
+    run.model_rule === FALLBACK_RULE && ['Why this model', FALLBACK_NOTE],
+    typeof effort === 'string' && ['Effort', effort],
+    withheld.length > 0 && ['Tools withheld', <Reasons tools={withheld} />],
+    adapted.length > 0 && ['Tools told in another form', <Reasons tools={adapted} />],
     ['Turns', count(run.turn_count)],
     ['Tokens', `${count(tokens)} (${count(run.input_tokens)} in, ${count(run.output_tokens)} out)`],
     ['Events', count(run.event_count)],
@@ -147,6 +165,17 @@ function Facts({ run }: { run: ShownRun }) {
     </aside>
   );
 }
+
+const Reasons = ({ tools }: { tools: readonly (readonly [slug: string, why: string])[] }) => (
+  <ul className="space-y-1">
+    {tools.map(([slug, why]) => (
+      <li key={slug}>
+        <span className="break-all">{slug}</span>
+        {why && <span className="text-soft">: {why}</span>}
+      </li>
+    ))}
+  </ul>
+);
 
 const RunLink = ({ runId }: { runId: string }) => (
   <Link to="/runs/$runId" params={{ runId }} className="font-mono text-xs text-accent underline">

@@ -4,6 +4,8 @@ export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancel
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export const isInFlight = (status: RunStatus): boolean => status === 'queued' || status === 'running';
 
+export const EFFORTS = ['none', 'low', 'medium', 'high', 'max'] as const;
+
 export const TRANSPORTS = ['rest', 'cli', 'cron', 'slack', 'discord', 'telegram', 'whatsapp'] as const;
 
 export interface FoundRun {
@@ -33,6 +35,8 @@ export interface ShownRun extends FoundRun {
   input_tokens: number;
   output_tokens: number;
   turn_count: number;
+  saved_usd: string;
+  waits_for: { what: string; since: string } | null;
   budget: { limit_usd: string | null; spent_usd: string; reserved_usd: string } | null;
   children: { run_id: string; agent: string | null; status: RunStatus; cost_usd: string }[];
   can_retry: boolean;

@@ -8,7 +8,7 @@ export function useRunLive(runId: string, status: RunStatus | undefined): void {
   const client = useQueryClient();
   useRefresh(
     () => {
-      for (const part of ['one', 'events', 'transcript', 'context']) {
+      for (const part of ['one', 'events', 'beginning', 'transcript', 'context']) {
         void client.invalidateQueries({ queryKey: ['runs', part, runId] });
       }
     },
