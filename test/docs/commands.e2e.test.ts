@@ -35,17 +35,13 @@ const TYPED = pages().filter(({ blocks }) => blocks.some(({ notRun }) => notRun 
 
 // Guards against: commands that fail, or print something else, when they are typed as a page shows them, or that leave files in the
 // repository.
-test.each(drawn('pages', TYPED, 6))(
-  '$path',
-  async ({ path, blocks }) => {
-    const reader = new Reader(desk, path);
-    const before = await namesIn(desk);
-    try {
-      for (const block of blocks) if (block.notRun === undefined) await reader.type(block);
-      expect(await namesIn(desk)).toEqual(before);
-    } finally {
-      reader.end();
-    }
-  },
-  300_000,
-);
+test.each(drawn('pages', TYPED, 6))('$path', async ({ path, blocks }) => {
+  const reader = new Reader(desk, path);
+  const before = await namesIn(desk);
+  try {
+    for (const block of blocks) if (block.notRun === undefined) await reader.type(block);
+    expect(await namesIn(desk)).toEqual(before);
+  } finally {
+    reader.end();
+  }
+});

@@ -8,7 +8,7 @@ import { inherited } from '../support/processes/inherited.ts';
 import { commandsOf, ROOT, type Block } from './blocks.ts';
 
 /** A block that takes longer waits for what does not come. */
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 300_000;
 /** After such a remark a command is repeated until it shows what the page has. */
 const LATER = /#.*\blater$/m;
 
