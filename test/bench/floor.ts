@@ -13,7 +13,12 @@ import { take } from '../../src/platform/core/present.ts';
 import { portOf } from '../support/processes/listening.ts';
 
 const nothing = async (): Promise<void> => {};
-const activities = { load: nothing, act: nothing, record: nothing };
+const ask = async (baseUrl: string): Promise<void> => {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ model: 'bare', messages: [] });
+  await (await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body })).text();
+};
+const activities = { load: nothing, act: nothing, record: nothing, ask };
 export type FloorActivities = typeof activities;
 
 const [address, codePath, kind] = take(process.argv.slice(2), 3);
@@ -40,6 +45,12 @@ app.post('/runs', async (_request, response) => {
 app.post('/chains/:length', async (request, response) => {
   const workflowId = randomUUID();
   await workflow.start('bareChain', { workflowId, taskQueue, args: [Number(request.params.length)] });
+  response.status(201).json({ id: workflowId });
+});
+app.post('/turns/:count', async (request, response) => {
+  const workflowId = randomUUID();
+  const args = [Number(request.params.count), String(request.query.ask)];
+  await workflow.start('bareTurns', { workflowId, taskQueue, args });
   response.status(201).json({ id: workflowId });
 });
 const server = app.listen(0, '127.0.0.1', () => process.send?.(portOf(server)));

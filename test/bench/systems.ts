@@ -222,11 +222,14 @@ function quieten(): void {
   isQuiet = true;
 }
 
+interface Floor extends System {
+  readyMs: number;
+  /** Asks for a workflow of so many activities that ask the provider there; gives its id when it is accepted. */
+  acceptTurns(count: number, baseUrl: string): Promise<string>;
+}
+
 /** On a Temporal server of its own with the flags of the product's. */
-export async function startFloor(
-  folder: string,
-  kind: 'bare' | 'lean' = 'bare',
-): Promise<System & { readyMs: number }> {
+export async function startFloor(folder: string, kind: 'bare' | 'lean' = 'bare'): Promise<Floor> {
   await mkdir(folder, { recursive: true });
   quieten();
   // Bundled here, as the product's is by set-up: webpack's memory is not the floor's.
@@ -253,12 +256,14 @@ export async function startFloor(
   if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'floor.log'), 'utf8'));
   const readyMs = performance.now() - from;
   const client = await connect(temporal.address);
+  const post = async (path: string) =>
+    present((await accepted(`http://127.0.0.1:${port}${path}`, { method: 'POST' })).id);
   return {
     readyMs,
     roots: [present(child.pid), temporal.pid],
-    accept: async () => present((await accepted(`http://127.0.0.1:${port}/runs`, { method: 'POST' })).id),
-    acceptPipeline: async (steps) =>
-      present((await accepted(`http://127.0.0.1:${port}/chains/${steps}`, { method: 'POST' })).id),
+    accept: () => post('/runs'),
+    acceptPipeline: (steps) => post(`/chains/${steps}`),
+    acceptTurns: (count, baseUrl) => post(`/turns/${count}?ask=${encodeURIComponent(baseUrl)}`),
     result: (workflowId) => client.workflow.result(workflowId),
     check: async () => {},
     async stop() {

@@ -154,6 +154,9 @@ describe('files', () => {
     'outputs create file': 'fields',
     'outputs update file': 'fields',
     'jobs create --file': 'text',
+    'jobs create --schema': 'fields',
+    'jobs update --schema': 'fields',
+    'run --schema': 'fields',
     'jobs update --file': 'text',
     'jobs attach files': 'bytes',
     'backup file': 'written',
@@ -204,6 +207,7 @@ describe('files', () => {
       DATA_DIR: folder,
       AOS_URL: `http://127.0.0.1:${portOf(front)}`,
       AOS_SESSION: 'some',
+      AOS_API_KEY: 'some',
     };
     const given = async (content: string) => {
       const file = join(folder, 'given');

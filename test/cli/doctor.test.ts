@@ -51,6 +51,9 @@ test('the service as its operator sees it', async () => {
   await service.runtime.db.rows(sql`
     insert into workspaces (identity_workspace_id, customer_id, plan, status, due_at)
     values ('acc_late', 'late', 'free', 'pending', now() - interval '1 hour')`);
+  const agent = { description: 'd', prompt: 'p' };
+  for (const model of ['llama-9', 'auto', 'own-model'])
+    expect((await operator.cp('POST', '/v1/agents', { ...agent, slug: `on-${model}`, model })).status).toBe(201);
   const { findings, toldModels, of } = await examine(at(operator));
   expect(toldModels).toBe(true);
   expect(of('service')).toEqual({ check: 'service', status: 'ok', detail: `${service.baseUrl} is ready` });
@@ -62,7 +65,7 @@ test('the service as its operator sees it', async () => {
   expect(of('service models')).toMatchObject({ status: 'ok', detail: 'own-model, offline' });
   expect(of('service prices')).toMatchObject({
     status: 'warning',
-    detail: expect.stringMatching(/^not known: own-model;/),
+    detail: expect.stringMatching(/^not known: own-model, llama-9;/),
     mend: expect.stringContaining('OPENAI_COMPATIBLE_PRICE'),
   });
   expect(of('service uses Temporal')?.detail).toMatch(/^127\.0\.0\.1:\d+, namespace \S+, \S+$/);

@@ -36,7 +36,7 @@ test('shows costs', async () => {
   expect(await as(tenant, 'costs')).toEqual(ok('no runs within 7d\n'));
   await tenant.run({ agent: 'writer', prompt: 'Cost something.' });
   expect(await as(tenant, 'costs')).toEqual(
-    ok(/^AGENT +USD +RUNS [^]*\nwriter +0\.\d+ +1 +\d+ +\d+\n\n0\.\d+ USD for 1 runs/),
+    ok(/^AGENT +USD +SAVED +RUNS [^]*\nwriter +0\.\d+ +0 +1 +\d+ +\d+\n\n0\.\d+ USD for 1 runs/),
   );
   const { stdout } = await as(tenant, 'costs', '-w', '24h', '--by', 'day', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ data: [{ run_count: 1 }], meta: { group_by: 'day', window: '24h' } });

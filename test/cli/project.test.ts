@@ -269,6 +269,7 @@ describe('the board', () => {
     instructions: null,
     tools: [],
     skills: [],
+    effort: null,
     depends_on: [],
     output_schema: null,
     max_attempts: 3,

@@ -26,7 +26,13 @@ let refused: string[];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'aos-readable-'));
   receiver = await startWebhookReceiver();
-  service = await startTestService({ env: { WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort } });
+  service = await startTestService({
+    env: {
+      WEBHOOK_ALLOW_HTTP: 'true',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      MCP_SERVERS: JSON.stringify({ readable: { url: `http://${receiver.hostAndPort}/mcp` } }),
+    },
+  });
   await service.services.stores.workspaces.seedInternal('http://localhost:8080');
   tenant = await service.tenant('acc_readable', 'scale');
   of = await makeBelongings(service, tenant, receiver, 'readable');
@@ -47,7 +53,7 @@ beforeAll(async () => {
     );
   }).listen(0);
   await once(reading, 'listening');
-}, 300_000);
+});
 afterAll(async () => {
   reading?.close();
   await service?.close();
@@ -100,6 +106,7 @@ function samplesFor({ name }: Leaf): Record<string, string> {
     project: of.projectId,
     thread: of.threadId,
     integration: 'smtp',
+    name: group === 'mcp' ? 'readable' : '1',
     workspace: of.workspaceId,
     words: 'readable',
     question: 'readable',

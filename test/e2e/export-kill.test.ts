@@ -65,7 +65,7 @@ test('an archive whose worker was killed is made once more, whole, and leaves no
     const { body } = await tenant.cp('GET', at);
     expect(body).toMatchObject({ status: 'running', progress: { phase: 'rows' } });
     expect(body.progress.rows).toBeGreaterThan(0);
-  }, 30_000);
+  });
   const [part] = PARTS;
   await processes.stop('SIGKILL', [present(part)]);
   expect(await spools()).toHaveLength(1);
@@ -75,9 +75,9 @@ test('an archive whose worker was killed is made once more, whole, and leaves no
       status: 'ready',
       summary: { tables: { run_events: ROWS } },
     });
-  }, 120_000);
+  });
   const archive = await download({ baseUrl: processes.url }, tenant, id);
   expect(linesIn(await unpack(archive), 'rows/run_events')).toHaveLength(ROWS);
   expect(await spools()).toEqual([]);
   expect(await readdir(`${processes.dataDir}/files/exports/internal/${id}`)).toHaveLength(1);
-}, 240_000);
+});

@@ -159,7 +159,6 @@ let holder: pg.Client;
         expect([third.body, third.headers.get('idempotency-replayed')]).toEqual([again.body, 'true']);
         expect(await asked.countDone()).toBe(1);
       },
-      60_000,
     );
   });
 });

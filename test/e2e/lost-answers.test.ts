@@ -21,4 +21,4 @@ test('proof:acks, small', async () => {
   if (isMissing('lost answers', reason)) return;
   if (code !== 0) throw new Error(`${log.slice(-2_000)}\n${said.slice(said.search(/\d+ violation|NOT PROVED/))}`);
   expect(said).toMatch(/statements that write, all +\d+ of/);
-}, 400_000);
+}, 1_200_000);

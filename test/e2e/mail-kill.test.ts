@@ -70,7 +70,7 @@ test('a mail that was taken and not reported comes again under one Message-ID', 
     const { body: told } = await log();
     expect(told.data).toMatchObject([{ status: 'delivered', recipient: BOSS, notice: 'opened' }]);
     return told.data[0];
-  }, 60_000);
+  });
   expect(delivered.attempts).toBe(2);
   expect(taken).toHaveLength(2);
   expect(new Set(taken.map(messageIdOf))).toEqual(new Set([`<${delivered.id}@output-destinations>`]));

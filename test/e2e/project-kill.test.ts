@@ -68,7 +68,7 @@ beforeAll(async () => {
       // A post that was under way at the last kill may have paused its project for a person.
       const { body } = await processes.cp('GET', '/v1/projects');
       if (body.data.some(({ status }: { status: string }) => status === 'active')) throw new Error('not there yet');
-    }, 60_000);
+    });
     killedAt.push(sink.received.length);
     await processes.stop('SIGKILL', [WORKER]);
     await processes.start();
@@ -82,9 +82,9 @@ beforeAll(async () => {
     const stopped = open.filter(({ pause_reason: reason }) => reason && WITH_FAILED_POSTS.has(reason));
     for (const project of stopped) await decide(project);
     if (open.length > 0) throw new Error(`killed at ${killedAt.join(', ')}; open: ${await whereabouts(open)}`);
-  }, 120_000);
+  });
   completed.push(...ids.filter((id) => !abandoned.has(id)));
-}, 300_000);
+});
 const WITH_FAILED_POSTS = new Set(['nonidempotent_crash', 'nothing_dispatchable']);
 
 /** What a test that failed says of the projects that did not come to their end. */

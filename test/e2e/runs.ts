@@ -41,7 +41,7 @@ export async function outcomesOf<Name extends string>(
       const { body } = await processes.api('GET', `/v1/runs/${runId}`);
       if (!body.completed_at) throw new Error(`the run '${name}' (${runId}) is ${body.status}`);
       return body;
-    }, 60_000);
+    });
     outcomes.push([name, { ...run, events: await eventsOf(processes, runId) }]);
   }
   return Object.fromEntries(outcomes) as Record<Name, Outcome>;

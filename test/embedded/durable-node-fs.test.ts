@@ -28,7 +28,7 @@ beforeAll(async () => {
   disk = recordDisk((path) => REBUILT.test(path));
   db = await open(join(folder, 'data'));
   await db.exec('create table kept (id int primary key, text text)');
-}, 60_000);
+});
 afterAll(async () => {
   await db?.close();
   disk?.stop();
@@ -104,7 +104,7 @@ describe('a checkpoint', () => {
     await db.exec('checkpoint');
     await db.exec('select pg_switch_wal()');
     await db.exec('checkpoint');
-  }, 60_000);
+  });
 });
 
 // Guards: a database that was copied as a crash leaves it is whole on the disk once it has recovered.
@@ -125,37 +125,32 @@ test('a recovery syncs what it writes', async () => {
   expect(leftOfEmptied).toEqual([]);
   expect(rows).toEqual([{ text: 'before the crash' }]);
   expect(left).toEqual([]);
-}, 60_000);
+});
 
 /** Takes the place of the program that syncs a file system, and notes for which database. */
 const SYNC = (calls: string) => `#!/bin/sh\n[ -e "$2/PG_VERSION" ] && echo "$2" >> ${calls}\n`;
 
 // Guards: a killed server leaves pages in memory that the next one never changes, and so never syncs by itself; and the
 // programs that copy or make a database sync none of its files.
-(process.platform === 'linux' ? test : test.skip)(
-  'a database is on the disk before its server uses it',
-  async () => {
-    const [left, made] = [join(folder, 'left'), join(folder, 'made')];
-    cpSync(preparedDatabase(), left, { recursive: true });
-    const calls = join(folder, 'synced');
-    mkdirSync(join(folder, 'programs'));
-    writeFileSync(join(folder, 'programs/sync'), SYNC(calls), { mode: 0o755 });
-    const before = process.env.PATH;
-    process.env.PATH = `${join(folder, 'programs')}:${before}`;
-    const startAndStop = async (...options: Parameters<typeof startPostgres>) =>
-      (await startPostgres(...options)).stop();
-    try {
-      await startAndStop({ dataDir: left });
-      await startAndStop({ dataDir: join(folder, 'copied'), from: preparedDatabase() });
-      await startAndStop({ dataDir: made });
-    } finally {
-      process.env.PATH = before;
-    }
-    const synced = readFileSync(calls, 'utf8').trim().split('\n');
-    expect(synced).toEqual([left, join(folder, 'copied.unfinished'), join(folder, 'copied'), made]);
-  },
-  120_000,
-);
+(process.platform === 'linux' ? test : test.skip)('a database is on the disk before its server uses it', async () => {
+  const [left, made] = [join(folder, 'left'), join(folder, 'made')];
+  cpSync(preparedDatabase(), left, { recursive: true });
+  const calls = join(folder, 'synced');
+  mkdirSync(join(folder, 'programs'));
+  writeFileSync(join(folder, 'programs/sync'), SYNC(calls), { mode: 0o755 });
+  const before = process.env.PATH;
+  process.env.PATH = `${join(folder, 'programs')}:${before}`;
+  const startAndStop = async (...options: Parameters<typeof startPostgres>) => (await startPostgres(...options)).stop();
+  try {
+    await startAndStop({ dataDir: left });
+    await startAndStop({ dataDir: join(folder, 'copied'), from: preparedDatabase() });
+    await startAndStop({ dataDir: made });
+  } finally {
+    process.env.PATH = before;
+  }
+  const synced = readFileSync(calls, 'utf8').trim().split('\n');
+  expect(synced).toEqual([left, join(folder, 'copied.unfinished'), join(folder, 'copied'), made]);
+});
 
 /** Counts the syncs of a process in the size of a file. */
 const COUNT_SYNCS = `
@@ -195,4 +190,4 @@ test('the server of the embedded mode is durable', async () => {
     await client.end();
     await server.stop();
   }
-}, 60_000);
+});

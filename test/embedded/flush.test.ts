@@ -98,4 +98,4 @@ test('is the log of the embedded Temporal', async () => {
     await temporal.stop();
     jest.restoreAllMocks();
   }
-}, 60_000);
+});

@@ -9,7 +9,11 @@ import { readyLine, startCli } from './service-process.ts';
 const RECORDER = new URL('../support/processes/record-packages.mjs', import.meta.url);
 /** Each is used by some requests, some steps or some settings. */
 const NOT_NEEDED = [
+  '@ai-sdk/amazon-bedrock',
   '@ai-sdk/anthropic',
+  '@ai-sdk/azure',
+  '@ai-sdk/google',
+  '@ai-sdk/mistral',
   '@ai-sdk/openai',
   '@ai-sdk/openai-compatible',
   '@aws-sdk/client-s3',

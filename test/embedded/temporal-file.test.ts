@@ -33,7 +33,7 @@ test('a file without all of its tables is made again', async () => {
   half.close();
   await removeUnfinishedDatabase(file);
   await startAndStop();
-}, 60_000);
+});
 
 // Guards: a finished file is left alone, with what is only in its log, and so is one that cannot be read.
 test('any other file stays', async () => {
@@ -48,4 +48,4 @@ test('any other file stays', async () => {
   writeFileSync(file, 'something else '.repeat(1_000));
   await removeUnfinishedDatabase(file);
   expect(existsSync(file)).toBe(true);
-}, 60_000);
+});

@@ -32,7 +32,7 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
   const step = (more: Partial<StepSpec> = {}) => agentStep('write', { instructions: `${canary} Write.`, ...more });
   const only = (...steps: StepSpec[]) => [phaseSpec('text', steps)];
   const gate = (config = {}, kind: StepSpec['gate_kind'] = 'human') => gateStep('gate', kind, config);
-  const until = (id: string, status: string) => untilProject(tenant, id, status, 60_000);
+  const until = (id: string, status: string) => untilProject(tenant, id, status);
 
   async function post(id: string, path: string, body?: unknown) {
     const answer = await tenant.cp('POST', `/v1/projects/${id}/${path}`, body);

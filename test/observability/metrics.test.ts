@@ -130,6 +130,20 @@ test('refused credentials and codes are counted', async () => {
   expect(value('aos_otp_checks_total', { outcome: 'refused' })).toBe(1);
 });
 
+// Guards: how much a worker has left for model calls, and for other work, is visible before it has nothing left.
+test('slots of the worker are told by kind', async () => {
+  const { body } = await tenant.api('POST', '/v1/runs', { agent: 'writer', prompt: '[[sleep:60000]]' });
+  const of = (kind: string, state: string) => ({ queue: 'orchestration', kind, state });
+  await untilValue('aos_worker_slots', of('model_calls', 'taken'), 1);
+  const { WORKER_MAX_MODEL_CALLS } = service.runtime.config;
+  const { value } = await page();
+  expect(value('aos_worker_slots', of('model_calls', 'free'))).toBe(WORKER_MAX_MODEL_CALLS - 1);
+  expect(value('aos_worker_slots', of('work', 'free'))).toBeGreaterThan(0);
+  expect(value('aos_worker_slots', of('model_calls', 'waiting'))).toBe(0);
+  await tenant.cp('POST', `/v1/runs/${body.run_id}/cancel`);
+  await untilValue('aos_worker_slots', of('model_calls', 'taken'), 0);
+});
+
 // Guards: a waiting gate is in the backlog, and the lateness of scheduled starts is measured.
 test('gates that wait and ticks of schedules are told of', async () => {
   await makeTemplate(tenant, 'gated', [phaseSpec('only', [gateStep('approve')])]);

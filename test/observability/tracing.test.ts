@@ -75,7 +75,7 @@ test('go from a request to the call of a model', async () => {
   const spawn = JSON.stringify({ agent: 'writer', prompt: `Write ${CANARY}.`, wait: true });
   const accepted = await tenant.api('POST', '/v1/runs', {
     agent: 'assistant',
-    prompt: `${CANARY} [[tool:calculator {"expression":"6*7"}]] [[tool:spawn_run ${spawn}]]`,
+    prompt: `${CANARY} [[tool:save_artifact {"filename":"a.md","content":"b"}]] [[tool:spawn_run ${spawn}]]`,
   });
   expect(accepted.status).toBe(201);
   const traceId = traceOf(accepted);

@@ -101,7 +101,7 @@ const THINKS_MS = 20;
 const STILL_ROUNDS = 80;
 const ROUNDS = 240;
 /** How long the workflows of a project that is over may take to end. */
-const ESCAPE_MS = 120_000;
+const ESCAPE_MS = 300_000;
 /** How long a project that does not move is given before it is asked again. */
 const ROUND_MS = 1_500;
 

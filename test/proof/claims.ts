@@ -58,6 +58,11 @@ export const CLAIMS: readonly Claim[] = [
     proof: 'projects',
     holds: 'What a step, a gate and a post were given is current, nothing stands for good, and who caused it is named',
   },
+  {
+    id: 'R14',
+    proof: 'model',
+    holds: 'A real model, streamed over the OpenAI protocol, is used, limited, stopped and booked as it says',
+  },
   { id: 'S1', proof: 'auth', holds: 'Every route refuses every wrong credential' },
   { id: 'S2', proof: 'tenancy', holds: "Another workspace's things are unknown, and show nowhere" },
   { id: 'S3', proof: 'egress', holds: 'Nothing that a tenant names leads inside, in no spelling and by no detour' },

@@ -23,6 +23,12 @@ export const SERVERS: readonly ServerName[] = ['postgres', 'temporal'];
 
 /** What a service's data directory is on. */
 export type ServiceDisk = Pick<SmallDisk, 'launcher' | 'inside' | 'close'>;
+/** On the disk of this machine. */
+export const plainDisk = async (inside: string): Promise<ServiceDisk> => ({
+  launcher: [],
+  inside,
+  close: async () => {},
+});
 
 export interface EmbeddedService<D extends ServiceDisk = SmallDisk> {
   /** The one process that clients see. */

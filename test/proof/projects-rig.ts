@@ -6,13 +6,10 @@ import { makeSession } from '../../src/embedded/credentials.ts';
 import type { Part, Rig } from '../oracle/client.ts';
 import type { World } from '../oracle/world.ts';
 import { TEST_SECRETS } from '../support/service/service.ts';
-import { createEmbeddedService, SERVERS, type ServiceDisk } from './embedded-service.ts';
+import { createEmbeddedService, plainDisk, SERVERS } from './embedded-service.ts';
 import { isReadyWithin } from './ready.ts';
 
 const READY_MS = 120_000;
-
-/** On the disk of this machine. */
-const plainDisk = async (inside: string): Promise<ServiceDisk> => ({ launcher: [], inside, close: async () => {} });
 
 export async function startProjectsRig(world: World): Promise<Rig & { folder: string; close(): Promise<void> }> {
   const service = await createEmbeddedService(

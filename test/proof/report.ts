@@ -17,12 +17,23 @@ export interface Violation {
   repeat: string;
 }
 
+/** One of the things that a proof shows one after another. */
+export interface Check {
+  what: string;
+  tookMs: number;
+  /** With numbers; what was wrong where it failed. */
+  seen: string;
+  isPassed: boolean;
+}
+
 export interface Outcome {
   /** What was done, in the order in which it is printed: `{kills: 112, runs: 840}`. */
   did: Record<string, number | string>;
   /** Of the calls outside of fault windows, from 0 to 1; left out where a proof makes no faults. */
   successRate?: number;
   violations: Violation[];
+  /** Of a proof that is a list of them: printed as a table, and counted in the last line. */
+  checks?: readonly Check[];
 }
 
 export interface ProofRun {
@@ -123,7 +134,8 @@ function readOptions(name: string, title: string): { seed?: number; small: boole
 const machine = (): string =>
   `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version.slice(1)}`;
 
-function printed({ claim, title, did, successRate, violations, tookS, seed, machine: on }: ProofResult): string {
+function printed(result: ProofResult): string {
+  const { claim, title, did, successRate, violations, tookS, seed, machine: on, checks } = result;
   const percent = successRate === undefined ? [] : [['calls outside faults', `${(successRate * 100).toFixed(1)}% ok`]];
   const lines = [...Object.entries(did), ...percent].map(([what, count]) => `  ${what.padEnd(28)} ${count}`);
   const bad = violations.flatMap(({ what, repeat }, i) => [`  ${i + 1}. ${what}`, `     again: ${repeat}`]);
@@ -133,5 +145,17 @@ function printed({ claim, title, did, successRate, violations, tookS, seed, mach
     : violations.length === 0
       ? 'no violation'
       : `${violations.length} violation(s)\n${bad.join('\n')}`;
-  return `\n${claim}: ${title}\n${lines.join('\n')}\n  seed ${seed}, ${tookS} s, ${on}\n${end}\n`;
+  const table = checks ? `${checksTable(checks)}\n` : '';
+  const failed = checks?.filter(({ isPassed }) => !isPassed).length ?? 0;
+  const last = checks ? `${checks.length - failed} passed, ${failed} failed\n` : '';
+  return `\n${claim}: ${title}\n${table}${lines.join('\n')}\n  seed ${seed}, ${tookS} s, ${on}\n${end}\n${last}`;
+}
+
+function checksTable(checks: readonly Check[]): string {
+  const width = Math.max(...checks.map(({ what }) => what.length));
+  const row = ({ what, tookMs, seen, isPassed }: Check) => {
+    const took = `${(tookMs / 1_000).toFixed(1)} s`.padStart(8);
+    return `  ${isPassed ? 'passed' : 'FAILED'}  ${took}  ${what.padEnd(width)}  ${seen}`;
+  };
+  return checks.map(row).join('\n');
 }

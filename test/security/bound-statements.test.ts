@@ -83,7 +83,7 @@ beforeAll(async () => {
     const of = await makeBelongings(service, tenant, receiver, 'alba');
     for (const endpoint of asked) sent.set(endpoint.id, await statementsOf(endpoint, of));
   });
-}, 180_000);
+});
 afterAll(async () => {
   await service?.close();
   await receiver?.close();

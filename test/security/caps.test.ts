@@ -168,27 +168,23 @@ describe.each(TIERED)('on the plan %s', (plan) => {
   });
 
   // Guards: each cap is exact under simultaneous creates, the refusal names it, and a deletion frees a place.
-  test.each(RESOURCES)(
-    '%s comes to its cap and no further',
-    async (resource) => {
-      const room = resource === 'api_keys' && plan === 'free' ? 1 : 2;
-      const tenant = await tenantWith(plan, resource, room);
-      const { create, free } = CAPPED[resource];
-      const answers = await Promise.all(Array.from({ length: SIDE_BY_SIDE }, (_, n) => create(tenant, n)));
-      const made = answers.filter(({ status }) => status === 201);
-      const isCapped = capOf(plan, resource) !== null;
-      tried('creates at a cap', answers.length);
-      expect(made).toHaveLength(isCapped ? room : SIDE_BY_SIDE);
-      for (const { status, body } of answers.filter((answer) => !made.includes(answer))) {
-        expect({ status, body }).toEqual(refusal(plan, resource));
-      }
-      if (!isCapped || !free) return;
-      expect((await free(tenant, first(made).body)).status).toBeLessThan(300);
-      const again = await Promise.all([create(tenant, 98), create(tenant, 99)]);
-      expect(again.map(({ status }) => status).sort()).toEqual([201, 403]);
-    },
-    120_000,
-  );
+  test.each(RESOURCES)('%s comes to its cap and no further', async (resource) => {
+    const room = resource === 'api_keys' && plan === 'free' ? 1 : 2;
+    const tenant = await tenantWith(plan, resource, room);
+    const { create, free } = CAPPED[resource];
+    const answers = await Promise.all(Array.from({ length: SIDE_BY_SIDE }, (_, n) => create(tenant, n)));
+    const made = answers.filter(({ status }) => status === 201);
+    const isCapped = capOf(plan, resource) !== null;
+    tried('creates at a cap', answers.length);
+    expect(made).toHaveLength(isCapped ? room : SIDE_BY_SIDE);
+    for (const { status, body } of answers.filter((answer) => !made.includes(answer))) {
+      expect({ status, body }).toEqual(refusal(plan, resource));
+    }
+    if (!isCapped || !free) return;
+    expect((await free(tenant, first(made).body)).status).toBeLessThan(300);
+    const again = await Promise.all([create(tenant, 98), create(tenant, 99)]);
+    expect(again.map(({ status }) => status).sort()).toEqual([201, 403]);
+  });
 });
 
 describe('a smaller plan', () => {

@@ -78,7 +78,7 @@ beforeAll(async () => {
       throw new Error('not all are listed yet');
     return [...histories].join('\n');
   });
-}, 180_000);
+});
 afterAll(async () => {
   await service?.close();
   await Promise.all([provider?.close(), mail?.close()]);

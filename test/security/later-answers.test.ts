@@ -23,7 +23,7 @@ beforeAll(async () => {
   [alba, bora] = [await service.tenant('acc_alba', 'scale'), await service.tenant('acc_bora', 'scale')];
   albas = await makeBelongings(service, alba, receiver, MARK_A);
   await makeBelongings(service, bora, receiver, MARK_B);
-}, 120_000);
+});
 afterAll(async () => {
   await service?.close();
   await receiver?.close();

@@ -208,7 +208,7 @@ describe('aos secrets rotate', () => {
     expect(given).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(given.stdout)).toMatchObject({ key_id: current.keyId, old_keys_needed: false });
     expect(await withKept((db) => openAll(current, db))).toEqual(ALL);
-  }, 180_000);
+  });
 
   // Guards: a running service has read its key, and would open nothing that is sealed with another: nothing is changed, and
   // the message says how to go about it, also where the database is another machine's.

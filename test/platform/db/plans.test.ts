@@ -48,7 +48,7 @@ beforeAll(async () => {
   pool = (service.runtime.db.orm as unknown as { $client: pg.Pool }).$client;
   await connected((client) => fillArchive(client, { from: 0, to: RUNS }));
   reads = await readsOf(service.routes, service.runtime.db);
-}, 300_000);
+});
 afterAll(async () => {
   await service?.close();
 });
@@ -93,7 +93,7 @@ test('reads touch no more than their page and their window', async () => {
   }
   expect(faults).toEqual([]);
   expect(reads.length).toBeGreaterThan(100);
-}, 300_000);
+});
 
 /** Rows like one of the archive, which wait and are not due for an hour. */
 const fillWaiting = (table: string, status: string) =>

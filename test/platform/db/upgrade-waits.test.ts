@@ -93,4 +93,4 @@ test('what is open is in the inbox after an upgrade, and nothing else', async ()
     { revision: 2 },
   ]);
   expect(await inboxFaults(db)).toEqual([]);
-}, 180_000);
+});

@@ -121,4 +121,4 @@ test('an upgrade keeps what is there', async () => {
   for (const table of ['api_keys', 'agents', 'memory_entries']) {
     expect(await query(`select 1 as n from ${table} where customer_id = 'old'`)).toHaveLength(1);
   }
-}, 180_000);
+});

@@ -12,7 +12,7 @@ import { startS3Gateway, type S3Gateway } from '../../support/programs/s3-gatewa
 
 /** More than the buffers of two sockets hold. */
 const LARGE = Buffer.alloc(40 * 2 ** 20, 'x');
-const ANSWERED_MS = 10_000;
+const ANSWERED_MS = 40_000;
 /** Longer than the storage may be silent. */
 const SLOW_MS = 4_000;
 

@@ -15,7 +15,7 @@ function workerOf(total: number) {
   };
   const begin = (workspace: string, id: string) =>
     slots.hold(workspace, async () => {
-      if (slotWait(1, { id, wake: () => wake(id) })) return 'yielded';
+      if (slotWait(1, { id, wake: () => wake(id), waitsLong() {} })) return 'yielded';
       await new Promise<void>((resolve) => atWork.set(id, resolve));
       atWork.delete(id);
       return 'done';
@@ -124,4 +124,19 @@ test('those who are woken leave slots to those who come by a timer', async () =>
   void begin('a', 'a2');
   await turn();
   expect(working()).toEqual(['a1', 'a2']);
+});
+
+// Guards: who waits for a slot of a worker that ends is not left to its own timer, and waits there no more.
+test('a worker that ends wakes all who wait, those of other workspaces too', async () => {
+  const { slots, beginAll, begin, woken, gone } = workerOf(4);
+  for (const workspace of ['a', 'b']) void Promise.all(beginAll(workspace, 4));
+  await turn();
+  gone.add('a3');
+  expect(slots.use()).toEqual({ taken: 3, free: 1, waiting: 5 });
+  await slots.leave();
+  expect([...woken].sort()).toEqual(['a2', 'b1', 'b2', 'b3']);
+  expect(slots.use()).toEqual({ taken: 3, free: 1, waiting: 0 });
+  expect(await begin('a', 'late')).toBe('yielded');
+  await slots.leave();
+  expect(woken).toHaveLength(4);
 });

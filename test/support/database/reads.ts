@@ -212,6 +212,7 @@ export const NOT_READ: Readonly<Record<string, string>> = {
   'memory.get': ONE_ROW,
   'memory.links': 'the links of one entry',
   'skills.get': ONE_ROW,
+  'tools.mcpServers': CONFIGURATION,
   'output-destinations.get': ONE_ROW,
   'chat.getThread': ONE_ROW,
   'chat.listMessages': 'the runs of one conversation, by their index',

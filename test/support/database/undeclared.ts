@@ -97,6 +97,7 @@ const EVIDENCE = 'evidence of what was asked, also with ids that the caller made
 
 /** Columns that may hold ids, and why they refer to nothing. */
 export const NO_REFERENCES: Readonly<Record<string, string>> = {
+  'agent_settings.fallback_models': OUTSIDE,
   'agents.allowed_tools': SLUGS,
   'artifacts.content': WORDS,
   'attachments.reading': OUTSIDE,
@@ -131,9 +132,11 @@ export const NO_REFERENCES: Readonly<Record<string, string>> = {
   'run_tool_calls.call_id': CALL,
   'run_tool_calls.result': WORDS,
   'runs.channel_id': 'a name that callers choose; two workspaces may choose the same',
+  'runs.output_schema': WORDS,
   'runs.override': WORDS,
   'runs.parent_call_id': CALL,
   'runs.thread_id': 'a name that callers choose; two workspaces may choose the same',
+  'scheduled_jobs.output_schema': WORDS,
   'subtasks.answered_by': 'a person, or the name of a key',
   'subtasks.consumed': SLUGS,
   'subtasks.depends_on': SLUGS,

@@ -9,7 +9,7 @@ const inFolder = (folder: string, names: string): string[] =>
 
 export const KINDS: Readonly<Record<string, { files: readonly string[]; taken: number }>> = {
   'walks in the console': {
-    files: inFolder('console', 'acts done-when projects rest runs sections snippets viewer'),
+    files: inFolder('console', 'acts done-when models projects rest runs sections snippets viewer'),
     taken: 2,
   },
   'kills, restores and long waits': {

@@ -170,8 +170,10 @@ export function outsideCallers(bounds: Bounds): {
       says: {
         // The server ends the connection by itself, which may come before the limit.
         size:
-          maxMb > 1 ? /longer than RESPONSE_MAX_MB allows|the connection broke/ : /longer than RESPONSE_MAX_MB allows/,
-        time: /no answer within|still starting|no tools|the connection broke/,
+          maxMb > 1
+            ? /longer than RESPONSE_MAX_MB allows|the connection broke|its connection closed/
+            : /longer than RESPONSE_MAX_MB allows/,
+        time: /no answer within|still starting|no tools|the connection broke|its connection closed/,
       },
     },
     {

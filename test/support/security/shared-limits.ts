@@ -187,11 +187,14 @@ export const SHARED_LIMITS: Readonly<Record<string, SharedLimit>> = {
     has: ['problem reminded_lately'],
     tests: { 'test/client/inbox.test.ts': 'reminded_lately' },
   },
-  'activity slots of a worker': {
-    movedBy: 'model calls, tool calls, actions and deliveries of a workspace',
-    stops: 'further ones of this workspace; it has half of the free slots at most',
-    has: ['pool in src/platform/temporal/activity-slots.ts', 'pool in src/worker.ts'],
-    tests: { 'test/workflows/slots-of-workspaces.test.ts': 'slow %s calls of one workspace hold up no run of another' },
+  'slots of a worker for model calls, and for work': {
+    movedBy: 'model calls of a workspace; its tool calls, actions and deliveries',
+    stops: 'further ones of the same kind of this workspace; it has half of the free slots at most',
+    has: ['pool in src/platform/temporal/activity-slots.ts', 'pool in src/platform/temporal/worker-slots.ts'],
+    tests: {
+      'test/workflows/slots-of-workspaces.test.ts': 'slow %s calls of one workspace hold up no run of another',
+      'test/workflows/slots-of-activities.test.ts': '%s gives its slot back',
+    },
   },
   'threads, and jobs that wait for one': {
     movedBy: 'jobs of a workspace',
@@ -223,7 +226,7 @@ export const SHARED_LIMITS: Readonly<Record<string, SharedLimit>> = {
   'the packaged embedding model': {
     movedBy: 'texts that a workspace has embedded',
     stops: 'further texts of this workspace: workspaces take turns, a few pieces each',
-    has: ['pool in src/platform/models/turns-of-workspaces.ts', 'queue in src/platform/models/embed-packaged.ts'],
+    has: ['pool in src/platform/models/turns-of-workspaces.ts', 'queue in src/platform/models/embed-in-passes.ts'],
     tests: { 'test/platform/models/turns-of-workspaces.test.ts': 'workspaces take turns' },
   },
   'connections to MCP servers of workspaces': {

@@ -255,8 +255,11 @@ const RUN_MS = 40;
 const FIRST_PAUSE_MS = 15;
 const LONGEST_PAUSE_MS = 250;
 
-/** Repeats a look until it succeeds: for what another process does in its own time. */
-export async function eventually<T>(look: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {
+/**
+ * Repeats a look until it succeeds: for what another process does in its own time. What takes longer than the limit hangs,
+ * also on a machine that is slow and has other work.
+ */
+export async function eventually<T>(look: () => T | Promise<T>, timeoutMs = 180_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.25, LONGEST_PAUSE_MS)) {
     try {
