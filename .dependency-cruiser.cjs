@@ -42,7 +42,7 @@ module.exports = {
     {
       name: 'pure-models',
       severity: 'error',
-      from: { path: '/model\\.ts$' },
+      from: { path: '/model\\.ts$', pathNot: '^test/' },
       to: { pathNot: ['/model\\.ts$', '^src/platform/core/'], ...types },
     },
     {

@@ -7,7 +7,7 @@ export default {
   globalSetup: '<rootDir>/test/support/runner/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/runner/global-teardown.ts',
   // For a machine that is slow and busy: what takes this long hangs.
-  testTimeout: 120_000,
+  testTimeout: 360_000,
   // There are more workers than cores, because many tests wait for a time-out, a workflow or a process of their own.
   maxWorkers: 4,
   workerIdleMemoryLimit: '2GB',
