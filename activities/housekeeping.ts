@@ -1,9 +1,8 @@
 /** The chores of housekeeping. Each comes to an end that does not depend on what it asks. */
-import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../src/platform/core/log.ts';
 import type { Meters } from '../src/platform/observability/meters.ts';
 import { orAfter } from '../src/platform/temporal/problems.ts';
-import type { Chore } from '../workflows/housekeeping/messages.ts';
+import type { Chore } from '../workflows/housekeeper/chores.ts';
 import { heartbeating } from './failures.ts';
 
 /** The work stops soon after `signal` does; what is left is for the next time. */
@@ -21,7 +20,7 @@ export interface HousekeepingDependencies {
   chores: Record<Chore, Work>;
   meters: Pick<Meters, 'chores'>;
   /** Takes out of Temporal's lists what nobody looks for. @param runId an execution of housekeeping that is over */
-  tidy: (runId: string | undefined) => Promise<void>;
+  tidy: (runId: string) => Promise<void>;
   log: Log;
   /** With a chore that has an activity of its own. */
   alone?: Patience;
@@ -88,15 +87,6 @@ export const createHousekeepingActivities = (deps: HousekeepingDependencies) => 
         return { left: asked.filter((_, n) => !areDone[n]) };
       }),
 
-    /** The schedules of earlier releases, whose ticks housekeeping does itself, and the execution before the last. */
-    tidyWorkflowList: ({ runId }: { runId?: string }): Promise<void> => tidy(runId),
-
-    /** Ticks that began before each chore was an activity call this. */
-    async keepHouse(): Promise<void> {
-      const done = await Promise.allSettled(Object.values(activities).map((chore) => chore()));
-      if (done.some(({ status }) => status === 'rejected')) {
-        throw ApplicationFailure.nonRetryable('some failed: the log says which', 'chores_failed');
-      }
-    },
+    tidyWorkflowList: ({ runId }: { runId: string }): Promise<void> => tidy(runId),
   };
 };

@@ -47,7 +47,6 @@ export const SLOTS: Readonly<Record<keyof Activities, Slots>> = {
   releaseForgotten: 'deployment',
   sweepTexts: 'deployment',
   doTogether: 'deployment',
-  keepHouse: 'deployment',
   tidyWorkflowList: 'deployment',
   runSystemJobForPage: 'deployment',
   enforceRetention: 'deployment',

@@ -1,11 +1,9 @@
 /**
- * Keeps the workflow of housekeeping: whoever starts starts it, and every worker looks again and again whether somebody
- * ended it. Of the schedules that did its work in earlier releases, and of its own past, it leaves nothing behind in
- * Temporal's lists.
+ * Keeps the housekeeping workflow running: every worker starts it on boot, and checks it every 30 s. Of its past
+ * executions it leaves only the latest in Temporal's lists.
  */
 import { HOUSEKEEPER, rhythmSignal, type HousekeeperInput, type Rhythm } from '../workflows/housekeeper/messages.ts';
 import type { Config } from './platform/core/config.ts';
-import { ensureSchedule, removeSchedule } from './platform/temporal/schedules.ts';
 import { queueName } from './platform/temporal/task-queues.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -13,10 +11,6 @@ import type { Runtime } from './runtime.ts';
 const LOOK_MS = 30_000;
 /** A credential whose first check was lost is checked within this time. */
 const CREDENTIALS_MS = 60_000;
-/** Where its task has failed so often, only workers that do not know it get it. */
-const STUCK_ATTEMPTS = 3;
-/** Of earlier releases. */
-const SCHEDULES = ['housekeeping', 'integration-health', 'retention', 'metering'] as const;
 
 type Settings = Pick<Config, 'TASK_QUEUE_PREFIX'>;
 export const housekeeperId = ({ TASK_QUEUE_PREFIX }: Settings): string => `${TASK_QUEUE_PREFIX}housekeeping`;
@@ -45,30 +39,16 @@ export async function keepHousekeeper({ config, temporal, log }: Needs, lookMs =
   };
   await workflow.signalWithStart(HOUSEKEEPER, { ...options, signal: rhythmSignal, signalArgs: [rhythm] });
 
-  async function look(): Promise<void> {
-    // One that is under way is left as it is.
-    const handle = await workflow.start(HOUSEKEEPER, { ...options, workflowIdConflictPolicy: 'USE_EXISTING' });
-    const { raw } = await handle.describe();
-    if ((raw.pendingWorkflowTask?.attempt ?? 0) < STUCK_ATTEMPTS) return;
-    log.warn({ workflow_id: options.workflowId }, 'housekeeping is left to workers of an earlier release');
-    const { taskQueue } = options;
-    const when = { everyMs: config.HOUSEKEEPING_INTERVAL };
-    await ensureSchedule(temporal, { scheduleId: options.workflowId, workflowType: 'housekeeping', taskQueue, when });
-  }
+  // An execution that is under way is left as it is.
+  const look = () => workflow.start(HOUSEKEEPER, { ...options, workflowIdConflictPolicy: 'USE_EXISTING' });
   const timer = setInterval(() => {
     look().catch((err: unknown) => log.warn({ err }, 'could not look whether housekeeping is under way'));
   }, lookMs).unref();
   return () => clearInterval(timer);
 }
 
-/**
- * The schedules go once the workflow is under way, and not before: until then, and after the way back to an earlier release,
- * they are what keeps house. An older worker that starts beside it may make them again, until the next execution.
- * @param runId the execution before the last
- */
-export async function tidyWorkflowList({ config, temporal, log }: Needs, runId: string | undefined): Promise<void> {
-  for (const name of SCHEDULES) await removeSchedule(temporal, config.TASK_QUEUE_PREFIX + name);
-  if (runId === undefined) return;
+/** Deletes the execution before the last from Temporal's list. */
+export async function tidyWorkflowList({ config, temporal, log }: Needs, runId: string): Promise<void> {
   const { connection, namespace } = temporal;
   const workflowExecution = { workflowId: housekeeperId(config), runId };
   await connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }).catch((err: unknown) => {

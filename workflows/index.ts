@@ -2,13 +2,10 @@
 export { agentRun } from './run/workflow.ts';
 export { exportWorkspace } from './export/workflow.ts';
 export { housekeeper } from './housekeeper/workflow.ts';
-export { housekeeping } from './housekeeping/workflow.ts';
 export { integrationHealth } from './integration-health/workflow.ts';
-export { metering } from './metering/workflow.ts';
 export { outputDelivery } from './output-delivery/workflow.ts';
 export { phase } from './phase/workflow.ts';
 export { project } from './project/workflow.ts';
-export { retention } from './retention/workflow.ts';
 export { scheduledJob } from './scheduled-job/workflow.ts';
 export { systemJob } from './system-job/workflow.ts';
 export { destroyWorkspace, provisionWorkspace } from './workspace/workflow.ts';

@@ -1,8 +1,7 @@
 /**
  * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
- * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- housekeeping`, `-- exports`, `-- workspaces`, `-- projects` or (of these) `-- policies`, of one kind. Run it after a change that is meant to change the commands of a
- * workflow, and keep an old history for as long as executions of its
- * kind may still be open: the replay of it is what shows that they survive the change.
+ * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- housekeeping`, `-- exports`, `-- workspaces`, `-- projects` or (of these) `-- policies`, of one kind. Run it for a new branch of a workflow, and keep the
+ * histories that there are: that they replay shows that executions which are open survive the change.
  */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -28,7 +27,12 @@ import { deliveries, outputs } from './delivery-scenes.ts';
 import { CANARY, type Scene } from './scene.ts';
 
 const DIRECTORY = fileURLToPath(new URL('.', import.meta.url));
+/** Stands for the address of the receiver. */
+const RECEIVER = 'http://receiver';
+const BROKEN = `${RECEIVER}/broken`;
 const add = (a: number, b: number) => `[[tool:calculator {"expression":"${a} + ${b}"}]]`;
+/** A call that is an activity of its own, unlike one that the turn makes itself. */
+const get = (status: number) => `[[tool:http_request {"url":"${RECEIVER}/${status}"}]]`;
 const spawn = (prompt: string, wait = true) =>
   `[[tool:spawn_run ${JSON.stringify({ agent: 'writer', prompt: `${CANARY} ${prompt}`, wait })}]]`;
 
@@ -41,7 +45,7 @@ async function runs(scene: Scene): Promise<void> {
     return runId;
   };
   await ended('run-without-tools', 'Hello');
-  await ended('run-two-tool-turns', `${add(1, 2)} ${add(3, 4)} [[then]] ${add(5, 6)} ${add(7, 8)}`);
+  await ended('run-two-tool-turns', `${get(200)} ${get(201)} [[then]] ${get(202)} ${get(203)}`);
   await ended('run-failed', '[[fail-status:400]]');
   await ended('run-retried', '[[fail:2]]');
   await ended(
@@ -113,6 +117,7 @@ async function people({ service, tenant, dispatch, keep }: Scene): Promise<void>
   await keep('run-asked-two-people', two.workflowId);
   await keep('run-asked-in-vain', (await asked(ask({ timeout_s: 1 }))).workflowId);
   const cancelled = await asked(ask());
+  await untilItWaits(service, cancelled.workflowId, 1);
   await tenant.cp('POST', `/v1/runs/${cancelled.runId}/cancel`);
   await keep('run-cancelled-while-asking', cancelled.workflowId);
 }
@@ -152,6 +157,13 @@ async function continuedAsNew(scene: Scene): Promise<void> {
   await scene.keep('run-after-continuing-as-new', handle.workflowId);
 }
 
+const untilItWaits = ({ runtime }: Scene['service'], workflowId: string, times: number): Promise<void> =>
+  eventually(async () => {
+    const { events } = await runtime.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+    const waited = present(events).filter((event) => event.timerStartedEventAttributes).length;
+    if (waited !== times) throw new Error(`it has waited ${waited} times`);
+  });
+
 /** A run that waits in a conversation for as long as it takes: each signal has it look whether its turn has come. */
 async function waits(scene: Scene): Promise<void> {
   const { tenant, dispatch, keep } = scene;
@@ -159,11 +171,7 @@ async function waits(scene: Scene): Promise<void> {
   const handle = await startWith(scene, { prompt: 'Hello', conversation: conversationOf('long') }, 2);
   const latest = scene.service.runtime.temporal.client.workflow.getHandle(handle.workflowId);
   for (const times of [1, 2, 1]) {
-    await eventually(async () => {
-      const { events } = await latest.fetchHistory();
-      const waited = present(events).filter((event) => event.timerStartedEventAttributes).length;
-      if (waited !== times) throw new Error(`it has waited ${waited} times`);
-    });
+    await untilItWaits(scene.service, handle.workflowId, times);
     await latest.signal(goAheadSignal);
   }
   await tenant.cp('POST', `/v1/runs/${first}/cancel`);
@@ -268,7 +276,7 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
       tenant,
       receiver,
       async dispatch(prompt, more) {
-        const text = `${CANARY} ${prompt}`.replaceAll(BROKEN, `http://${receiver.hostAndPort}/broken`);
+        const text = `${CANARY} ${prompt}`.replaceAll(RECEIVER, `http://${receiver.hostAndPort}`);
         const { body } = await tenant.api('POST', '/v1/runs', { agent: 'assistant', prompt: text, ...more });
         return body.run_id;
       },
@@ -289,7 +297,6 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
     await receiver.close();
   }
 }
-const BROKEN = 'http://broken';
 
 const [wanted] = process.argv.slice(2);
 const isWanted = (
@@ -328,7 +335,7 @@ await record(
     if (isWanted('projects')) await createProjectScenes({ ...scene, canary: CANARY }).onSplitQueues();
     if (!isWanted('runs')) return;
     const { dispatch, keep, tenant } = scene;
-    const runId = await dispatch(`${add(1, 2)} ${spawn('Hello')}`);
+    const runId = await dispatch(`${get(200)} ${spawn('Hello')}`);
     await tenant.waitForRun(runId);
     await keep('run-on-split-queues', runWorkflowId(runId));
   },

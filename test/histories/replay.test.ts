@@ -85,18 +85,11 @@ describe('there is a history', () => {
     ['run-cancelled-while-asking', 'TIMER_CANCELED'],
     ['run-before-continuing-as-new', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
     ['run-before-continuing-to-wait', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
-    // Of a release that never did.
-    ['run-waited-as-it-used-to', 'WORKFLOW_EXECUTION_COMPLETED'],
     ['webhook-delivered', 'WORKFLOW_EXECUTION_COMPLETED'],
     ['webhook-failed', 'ACTIVITY_TASK_FAILED'],
     ['webhook-exhausted', 'WORKFLOW_EXECUTION_FAILED'],
-    ['housekeeping-chore-by-chore', 'MARKER_RECORDED'],
-    ['housekeeping-with-texts', 'MARKER_RECORDED'],
     ['housekeeper-before-continuing', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
     ['housekeeper-after-continuing', 'WORKFLOW_EXECUTION_SIGNALED'],
-    // Of a release in which each chore was always an activity of its own.
-    ['housekeeper-before-continuing-one-by-one', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
-    ['housekeeper-after-continuing-one-by-one', 'WORKFLOW_EXECUTION_SIGNALED'],
     ['output-waited', 'TIMER_FIRED'],
     ['output-delivered', 'WORKFLOW_EXECUTION_COMPLETED'],
     ['output-refused', 'ACTIVITY_TASK_FAILED'],

@@ -17,6 +17,7 @@ import {
   untilStep,
 } from '../support/fixtures/projects.ts';
 import { bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
+import { SYSTEM_JOB } from '../../workflows/system-job/messages.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const CANARY = 'canary-7f3a9c';
@@ -154,13 +155,14 @@ test('join a trace of the control plane, and link one of the gateway', async () 
 
 // Guards: what a schedule starts, which no request asked for, has a trace that its execution names.
 test('begin with a schedule under the id of the execution', async () => {
-  const handle = await service.runtime.temporal.client.workflow.start('housekeeping', {
-    workflowId: `${service.runtime.config.TASK_QUEUE_PREFIX}housekeeping-by-hand`,
+  const handle = await service.runtime.temporal.client.workflow.start(SYSTEM_JOB, {
+    workflowId: `${service.runtime.config.TASK_QUEUE_PREFIX}job-by-hand`,
+    args: [{ jobId: 'integration-health' }],
     taskQueue: `${service.runtime.config.TASK_QUEUE_PREFIX}orchestration`,
   });
   await handle.result();
   const traceId = handle.firstExecutionRunId.replaceAll('-', '');
-  await eventually(() => expect(named(inTrace(traceId), 'run startRuns')).toMatchObject({ parentId: '' }));
+  await eventually(() => expect(named(inTrace(traceId), 'run runSystemJobForPage')).toMatchObject({ parentId: '' }));
 });
 
 // Guards: a line of the log leads to its trace.

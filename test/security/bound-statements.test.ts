@@ -103,7 +103,7 @@ const statementsOf = async (endpoint: Endpoint, of: Belongings): Promise<Stateme
 };
 
 /** Workflows that look after all workspaces. */
-const OF_ALL = ['housekeeper', 'housekeeping', 'integrationHealth', 'metering', 'retention', 'systemJob'];
+const OF_ALL = ['housekeeper', 'integrationHealth', 'systemJob'];
 
 /** What workflows of a workspace ask of the database meanwhile. */
 async function recordActivities(work: () => Promise<void>): Promise<Map<string, Statement[]>> {

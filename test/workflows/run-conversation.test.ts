@@ -140,37 +140,6 @@ describe('a run that waits for long', () => {
     });
   });
 
-  // Guards: a wait that began in a release which never continued as new replays, however long it has lasted, and then
-  // continues as new.
-  test('goes on from the history of an earlier release', async () => {
-    let isFree = false;
-    const { takeTurn } = waitingTurns(() => isFree);
-    const { run, taskQueue } = await withRuns(
-      temporal,
-      { takeTurn },
-      async ({ start, taskQueue }) => {
-        const run = await start({ continueAfterTurns: 2 });
-        for (let looks = 1; looks <= 5; looks++) {
-          await untilWaits(run, looks);
-          if (looks < 5) await run.signal(goAheadSignal);
-        }
-        return { run, taskQueue };
-      },
-      { patchActivationCallback: () => false },
-    );
-    await withRuns(
-      temporal,
-      { takeTurn },
-      async () => {
-        const latest = await goAheadAnew(run);
-        isFree = true;
-        await latest.signal(goAheadSignal);
-        expect(await endOf(run)).toBe('COMPLETED');
-      },
-      { taskQueue },
-    );
-  });
-
   const untilWaits = (run: RunHandle, times: number): Promise<void> =>
     eventually(async () => expect(await timersOf(run)).toHaveLength(times));
 

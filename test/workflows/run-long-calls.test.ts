@@ -1,9 +1,9 @@
 /** Calls that outlast a heartbeat timeout (20 s), side by side because each has to wait for it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { heartbeating } from '../../activities/failures.ts';
-import { newRunId } from '../../src/platform/core/ids.ts';
-import { CHORES } from '../../workflows/housekeeping/messages.ts';
-import type { housekeeping } from '../../workflows/housekeeping/workflow.ts';
+import { newRunId, newUuid } from '../../src/platform/core/ids.ts';
+import { INTEGRATION_HEALTH } from '../../workflows/integration-health/messages.ts';
+import type { integrationHealth } from '../../workflows/integration-health/workflow.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import { asksFor, endOf, firstTurn, SUCCEEDED, withRuns } from './run-worker.ts';
 
@@ -55,13 +55,13 @@ async function lostTool() {
   });
 }
 
-/** Housekeeping whose worker is gone: the schedule skips its ticks for as long as this one is open. */
+/** A check of a credential whose worker is gone. */
 async function lostChore() {
   const over = Promise.withResolvers<void>();
-  const lost = Object.fromEntries(CHORES.map((chore) => [chore, () => over.promise]));
-  return withRuns(temporal, lost, async ({ taskQueue }) => {
-    const options = { taskQueue, workflowId: newRunId() };
-    const chore = temporal.client.workflow.execute<typeof housekeeping>('housekeeping', options);
+  return withRuns(temporal, { checkCredentials: () => over.promise }, async ({ taskQueue }) => {
+    const args: [{ tokenId: string }] = [{ tokenId: newUuid() }];
+    const options = { taskQueue, workflowId: newRunId(), args };
+    const chore = temporal.client.workflow.execute<typeof integrationHealth>(INTEGRATION_HEALTH, options);
     return chore
       .then(() => 'done')
       .catch(() => 'given up')
@@ -70,7 +70,7 @@ async function lostChore() {
 }
 
 // Guards: heartbeats keep a slow call alive, which is billed once. A silent call is repeated, unless that may do harm;
-// then it is left to the next tick.
+// then it is left to the next round of housekeeping.
 test('slow calls go on, lost ones are repeated, lost irreversible ones are not', async () => {
   const [slow, lost, tool, chore] = await Promise.all([slowModel(), lostModel(), lostTool(), lostChore()]);
   expect(slow).toEqual({ end: 'COMPLETED', attempts: 1 });

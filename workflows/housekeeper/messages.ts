@@ -1,8 +1,8 @@
 /** What the workflow of housekeeping is started with, told, and does. */
 import { defineSignal } from '@temporalio/workflow';
-import { CHORES, type Chore } from '../housekeeping/messages.ts';
+import { CHORES, type Chore } from './chores.ts';
 
-/** The server knows the workflow by this type. Ticks of earlier releases have the type `housekeeping`. */
+/** The server knows the workflow by this type. */
 export const HOUSEKEEPER = 'housekeeper';
 
 /** These are due seldom, and may take longer than the chores. */

@@ -4,19 +4,17 @@
  * there, or takes longer, has an activity of its own, with its own limits: it holds up none of the others, and is left out
  * of the rounds meanwhile.
  */
-import { allHandlersFinished, condition, continueAsNew, patched, proxyActivities } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, proxyActivities } from '@temporalio/workflow';
 import { setCurrentDetails, setHandler, workflowInfo, type ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
-import { LIMITS } from '../housekeeping/limits.ts';
-import type { Chore } from '../housekeeping/messages.ts';
+import type { Chore } from './chores.ts';
+import { LIMITS } from './limits.ts';
 import { dutiesOf, rhythmSignal, SLOW_CHORES } from './messages.ts';
 import type { Duty, HousekeeperInput, SlowChore } from './messages.ts';
 
 /** A round is a dozen events, and up to six more of each chore that is done by itself. */
 const MAX_ROUNDS = 100;
 const MAX_EVENTS = 1_200;
-/** Of executions in which each chore is always an activity of its own. */
-const MAX_FULL_ROUNDS = 20;
 /** An execution that has had its rounds goes on for so many more until nothing is under way. */
 const OVERTIME = 10;
 
@@ -31,7 +29,6 @@ const SLOWLY: ActivityOptions = {
 const { tidyWorkflowList } = proxyActivities<Activities>({
   startToCloseTimeout: '30s',
   scheduleToStartTimeout: '1m',
-  // Workers of an earlier release do not know it.
   retry: { initialInterval: '1s', maximumAttempts: 5 },
 });
 
@@ -52,9 +49,7 @@ const carryOut = (duty: Duty): Promise<unknown> => {
 };
 
 export async function housekeeper(input: HousekeeperInput): Promise<void> {
-  // Executions that began before it did each chore alone.
-  const isTogether = patched('chores-together');
-  const { continueAfterRounds = isTogether ? MAX_ROUNDS : MAX_FULL_ROUNDS, last, beforeLast } = input;
+  const { continueAfterRounds = MAX_ROUNDS, last, beforeLast } = input;
   let { rhythm } = input;
   const dueInMs: Partial<Record<Duty, number>> = { ...input.dueInMs };
   const underWay = new Set<Duty>();
@@ -83,16 +78,18 @@ export async function housekeeper(input: HousekeeperInput): Promise<void> {
   }
 
   setCurrentDetails(board(failed));
-  let isTidy = false;
-  // What is left of earlier releases and executions does no harm, so a failure is none.
-  void tidyWorkflowList({ ...(beforeLast && { runId: beforeLast }) })
-    .catch(() => {})
-    .finally(() => (isTidy = true));
+  let isTidy = beforeLast === undefined;
+  if (beforeLast !== undefined) {
+    // An old execution that stays in the list does no harm, so a failure is none.
+    void tidyWorkflowList({ runId: beforeLast })
+      .catch(() => {})
+      .finally(() => (isTidy = true));
+  }
 
   let overtime = 0;
   for (let rounds = 0; ; rounds++) {
     const { continueAsNewSuggested, historyLength } = workflowInfo();
-    const isLong = continueAsNewSuggested || (isTogether && historyLength >= MAX_EVENTS);
+    const isLong = continueAsNewSuggested || historyLength >= MAX_EVENTS;
     const isFull = isLong || rounds >= continueAfterRounds;
     if (isFull && (underWay.size === 0 || overtime++ >= OVERTIME)) break;
     const duties = dutiesOf(rhythm);
@@ -104,7 +101,7 @@ export async function housekeeper(input: HousekeeperInput): Promise<void> {
       dueInMs[duty] = leftMs > 0 ? Math.min(leftMs, everyMs) : everyMs;
     }
     // One that has failed is by itself until it ends well.
-    const together = isTogether ? due.filter(isChore).filter((chore) => !failed.has(chore)) : [];
+    const together = due.filter(isChore).filter((chore) => !failed.has(chore));
     if (together.length > 0) beginTogether(together);
     for (const duty of due) if (!underWay.has(duty)) begin(duty);
     const [since, now] = [rhythm, Date.now()];

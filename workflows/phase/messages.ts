@@ -16,10 +16,6 @@ export interface PhaseInput {
   granted?: string;
   /** Set where the phase continued as new: its project learns of its end by signal. */
   detached?: boolean;
-  /**
-   * The project takes a gate that it answers off its board by itself. Earlier releases leave it unset, and are told.
-   */
-  answersKnown?: boolean;
   /** Continue as new after this many events, or sooner where the server suggests it. */
   continueAfterEvents?: number;
 }

@@ -1,29 +1,29 @@
 /** What a phase tells its project, which does without what does not arrive except the end. */
-import { ApplicationFailure, getExternalWorkflowHandle, patched } from '@temporalio/workflow';
+import { ApplicationFailure, getExternalWorkflowHandle } from '@temporalio/workflow';
 import { projectWorkflowId } from '../../src/resources/projects/model.ts';
 import { phaseHeldSignal, phaseStatusSignal, stepEndedSignal, type PhaseHeld } from '../project/messages.ts';
 import { whileHeld } from '../shared/held.ts';
 import { phaseEndedSignal, type PhaseInput, type PhaseResult } from './messages.ts';
 
 export function createTelling(input: PhaseInput) {
-  const { projectId, slug, iteration, answersKnown } = input;
-  const tellsWhatHoldsIt = (): boolean => patched('tells-what-holds-it');
+  const { projectId, slug, iteration } = input;
   const project = () => getExternalWorkflowHandle(projectWorkflowId(projectId));
   return {
-    /** Tells the project's board what a gate waits for; null: for nothing any more. */
-    tell(gate: string, waitsFor: string | null): Promise<void> {
-      const told = { slug, iteration, status: waitsFor ? ('blocked' as const) : ('running' as const), waitsFor };
-      return project()
-        .signal(phaseStatusSignal, answersKnown ? { ...told, gate } : told)
-        .catch(() => {});
-    },
+    /**
+     * Tells the project's board what a gate waits for; null: for nothing any more. The project takes a gate that it answers
+     * off its board by itself.
+     */
+    tell: (gate: string, waitsFor: string | null): Promise<void> =>
+      project()
+        .signal(phaseStatusSignal, { slug, iteration, gate, waitsFor })
+        .catch(() => {}),
+
     /** Waits for the project to go on. */
     whilePaused: (told: Pick<PhaseHeld, 'key'> & { waitsFor: string }, wait: () => Promise<void>): Promise<void> =>
-      whileHeld(tellsWhatHoldsIt() ? input : undefined, { ...told, isPaused: true }, wait),
+      whileHeld(input, { ...told, isPaused: true }, wait),
 
     /** Tells the project that its record may have paused it, as a phase that goes on beside that says by nothing else. */
     tellPaused(): void {
-      if (!tellsWhatHoldsIt()) return;
       const told = { slug, iteration, key: '', waitsFor: null, isPaused: true };
       void project()
         .signal(phaseHeldSignal, told)

@@ -9,7 +9,6 @@ import {
   condition,
   continueAsNew,
   isCancellation,
-  patched,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -73,8 +72,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
 
   setHandler(resumedSignal, () => {
     resumes++;
-    // An execution of an earlier release goes on by what it is told alone.
-    if (patched('reads-its-record')) isBehind = true;
+    isBehind = true;
   });
   setHandler(gateResolvedSignal, (decision) => void answers.set(decision.subtaskId, decision));
   setHandler(stepRetriedSignal, ({ subtaskId }) => graph.resetFrom(subtaskId));
@@ -242,8 +240,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     await tell(subtaskId, details.atGate(step, begun));
     const isOver = () => answers.has(subtaskId) || recalled.has(subtaskId) || recorded.has(subtaskId);
     const gate = { projectId, subtaskId, name: step.slug, records, isOver, tellPaused };
-    // Asked of the history too: workers of an earlier release wait for the answer alone, whatever they are told.
-    const decided = moments && patched('gate-moments') ? await passMoments(moments, gate) : undefined;
+    const decided = moments ? await passMoments(moments, gate) : undefined;
     if (decided) answers.set(subtaskId, decided);
     const inTime =
       waitMs === null
@@ -259,7 +256,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     const answer = recalled.delete(subtaskId) ? undefined : answers.get(subtaskId);
     answers.delete(subtaskId);
     // The gate gives its place on the board back before what follows may take it.
-    const isKnown = input.answersKnown ? answer !== undefined && !isTimesAnswer : atGate.size > 0;
+    const isKnown = answer !== undefined && !isTimesAnswer;
     if (!isKnown) await tell(subtaskId, null);
     if (!answer && inRecord) return graph.set(subtaskId, inRecord);
     switch (answer?.effect) {
@@ -320,7 +317,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       if (ending.kind === 'ended') return ended(ending.status, ending.costUsd);
       graph.load(ending.steps);
       // The phase would ask for ever. The project takes it up again, from its record.
-      if (graph.ready().length === 0 && patched('stuck-phase')) {
+      if (graph.ready().length === 0) {
         throw ApplicationFailure.nonRetryable(`phase ${slug}: a step is under way that nobody works on`, 'phase_stuck');
       }
     }

@@ -152,12 +152,10 @@ export function createBoard(
       return hasChanged;
     },
 
-    /**
-     * Notes what a phase tells of one of its gates. Before `gate` was told, this was the gate that it waited for last.
-     */
-    note({ slug, iteration, waitsFor, gate = '' }: PhaseStatus): void {
+    /** Notes what a phase tells of one of its gates. */
+    note({ slug, iteration, waitsFor, gate }: PhaseStatus): void {
       if (inFlight.get(slug) !== iteration) return;
-      if (waitsFor === null) return void (gate ? leave(slug, gate) : resume(slug));
+      if (waitsFor === null) return void leave(slug, gate);
       if (answeredEarly.delete(gate)) return;
       waits.set(slug, (waits.get(slug) ?? new Map<string, string>()).set(gate, waitsFor));
       present(bySlug.get(slug)).status = 'blocked';

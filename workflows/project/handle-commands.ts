@@ -45,14 +45,13 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         const command = { projectId, actor, commandId, inFlightTaskIds };
         const raise = raiseByUsd && { raiseByUsd, ...(mayRaiseCaps && { mayRaiseCaps }) };
         const asked = { ...(seen && { seen }), ...(retryFailed && { retryFailed }), ...(raise && raise) };
-        const { summary, changes, retried = [] } = await records.resumeProject({ ...command, ...asked });
+        const { summary, changes, retried } = await records.resumeProject({ ...command, ...asked });
         state.become('active');
         apply(changes);
-        // Commands recorded by earlier releases name none.
         for (const { phaseSlug, subtaskId } of retried) {
-          await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
+          meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
         }
-        await meanwhile(state.tellActive());
+        meanwhile(state.tellActive());
         return summary;
       }),
     { validator: unlessEnded() },
@@ -66,7 +65,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         const { changes, waiters } = await records.abandonProject(abandon);
         state.become('abandoned');
         apply(changes);
-        await meanwhile(Promise.all([phases.endAll(), answerWaiters(projectId, waiters, 'rejected')]));
+        meanwhile(Promise.all([phases.endAll(), answerWaiters(projectId, waiters, 'rejected')]));
         return { status: 'abandoned' as const };
       }),
     { validator: unlessEnded() },
@@ -112,7 +111,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         const { change, inFlight, phaseSlug } = await records.retrySubtask({ projectId, subtaskId, actor, commandId });
         if (change) apply([change]);
         else if (inFlight) {
-          await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
+          meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
         }
       }),
     { validator: unlessEnded('subtaskId') },

@@ -17,12 +17,12 @@ export function handleGates(state: ProjectState): void {
   const { board, records, command, apply, wake, meanwhile, tellPhase, tellActive, unlessEnded } = state;
   const { projectId } = state.input;
 
-  async function passOn({ gate, phaseSlug, reactivated }: ResolvedGate): Promise<void> {
+  function passOn({ gate, phaseSlug, reactivated }: ResolvedGate): void {
     if (gate.effect === 'fail') state.become('paused', 'gate_rejected');
     if (reactivated) state.become('active');
     board.answer(phaseSlug, gate.subtaskId);
-    await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(gateResolvedSignal, gate)));
-    if (reactivated) await meanwhile(tellActive());
+    meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(gateResolvedSignal, gate)));
+    if (reactivated) meanwhile(tellActive());
     wake();
   }
 
@@ -33,7 +33,7 @@ export function handleGates(state: ProjectState): void {
         const gate = { projectId, answer, actor, gateKind, commandId, isLenient: false, ...(seen && { seen }) };
         const { resolved, projectStatus } = await records.resolveGate(gate);
         // One of several approvals that are asked for, and not the last.
-        if (resolved) await passOn(resolved);
+        if (resolved) passOn(resolved);
         return { projectStatus: resolved?.projectStatus ?? present(projectStatus) };
       }),
     { validator: unlessEnded('subtask_id', 'decision', 'gateKind') },
@@ -47,7 +47,7 @@ export function handleGates(state: ProjectState): void {
     const gate = { projectId, answer, actor, gateKind: null, commandId: uuid4(), isLenient: true };
     const { resolved } = await records.resolveGate(gate);
     state.turns++;
-    if (resolved) await passOn(resolved);
+    if (resolved) passOn(resolved);
   });
 
   setHandler(
@@ -60,8 +60,8 @@ export function handleGates(state: ProjectState): void {
         const { change, reactivated } = discarded;
         if (reactivated) state.become('active');
         apply([change]);
-        await meanwhile(tellPhase(change.slug, (phase) => phase.signal(discardSignal)));
-        if (reactivated) await meanwhile(tellActive());
+        meanwhile(tellPhase(change.slug, (phase) => phase.signal(discardSignal)));
+        if (reactivated) meanwhile(tellActive());
       }),
     { validator: unlessEnded('taskId', 'decision', 'decidedBy') },
   );

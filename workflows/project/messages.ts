@@ -51,11 +51,6 @@ export interface ProjectInput {
   /** Set where the workflow continued as new. */
   inFlight?: PhaseInFlight[];
   costUsd?: string;
-  /**
-   * A command is answered before the phases that it concerns have heard of it. Earlier releases leave it unset, and
-   * wait.
-   */
-  answersFirst?: boolean;
   /** The project and its phases continue as new after this many events, or sooner where the server suggests it. */
   continueAfterEvents?: number;
 }
@@ -167,12 +162,10 @@ export const resolvePlanUpdate = defineUpdate<
 export interface PhaseStatus {
   slug: string;
   iteration: number;
-  /** Projects of earlier releases read it; `waitsFor` says it too. */
-  status: 'running' | 'blocked';
   /** Null says that the phase waits for nothing any more. */
   waitsFor: string | null;
-  /** The subtask of the gate; phases of earlier releases do not name it. */
-  gate?: string;
+  /** The subtask of the gate. */
+  gate: string;
 }
 /** A phase began to wait for something outside, or ceased to, where that was not the project's own doing. */
 export const phaseStatusSignal = defineSignal<[PhaseStatus]>('phaseStatus');

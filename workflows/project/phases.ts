@@ -4,7 +4,6 @@ import {
   ChildWorkflowFailure,
   isCancellation,
   ParentClosePolicy,
-  patched,
   setHandler,
   startChild,
   workflowInfo,
@@ -60,7 +59,6 @@ export function createPhases(state: ProjectState) {
       iteration,
       limits,
       split,
-      answersKnown: true,
       ...(grantedStep !== undefined && { granted: grantedStep }),
       ...(continueAfterEvents !== undefined && { continueAfterEvents }),
     };
@@ -114,7 +112,7 @@ export function createPhases(state: ProjectState) {
     const hasChanged = board.sync(await records.loadBoard({ projectId }));
     const hasMoved = (await recoverOrphans()) || hasChanged;
     if (hasMoved) brake.release();
-    else if (patched('waits-when-nothing-moves')) await brake.hold(() => state.hasNews);
+    else await brake.hold(() => state.hasNews);
     wake();
   }
 
@@ -154,7 +152,7 @@ export function createPhases(state: ProjectState) {
         if (state.status === 'abandoned') return wake();
         brake.release();
         await syncWithRecord();
-        await state.meanwhile(state.tellActive());
+        state.meanwhile(state.tellActive());
       });
     },
   };

@@ -18,11 +18,7 @@ export type ProjectState = ReturnType<typeof createState>;
 
 export function createState(input: ProjectInput) {
   const board = createBoard(input.phases, input.inFlight ?? []);
-  const telling = createTelling({
-    projectId: input.projectId,
-    inFlight: board.inFlight,
-    answersFirst: input.answersFirst,
-  });
+  const telling = createTelling(input.projectId, board.inFlight);
   const records = recordsInTurn();
   const details = createDetails(() => board.render(state));
   const resume = `\`aos project resume ${input.projectId}\``;

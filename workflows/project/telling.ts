@@ -5,16 +5,8 @@ import { phaseWorkflowId } from '../../src/resources/projects/model.ts';
 type PhaseHandle = ReturnType<typeof getExternalWorkflowHandle>;
 type Tell = (phase: PhaseHandle) => Promise<void>;
 
-export function createTelling({
-  projectId,
-  inFlight,
-  answersFirst = false,
-}: {
-  projectId: string;
-  /** The phases under way, with the number of their start. */
-  inFlight: ReadonlyMap<string, number>;
-  answersFirst?: boolean | undefined;
-}) {
+/** @param inFlight the phases under way, with the number of their start */
+export function createTelling(projectId: string, inFlight: ReadonlyMap<string, number>) {
   /** So many signals are on their way. */
   let underWay = 0;
   const handleOf = (slug: string, iteration: number): PhaseHandle =>
@@ -38,8 +30,7 @@ export function createTelling({
      * be lost.
      * @param telling must never fail
      */
-    async meanwhile(telling: Promise<unknown>): Promise<void> {
-      if (!answersFirst) return void (await telling);
+    meanwhile(telling: Promise<unknown>): void {
       underWay++;
       void telling.finally(() => underWay--);
     },

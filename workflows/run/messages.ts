@@ -15,7 +15,7 @@ export interface AgentRunInput {
   limits: RunLimits;
   /** Says that each kind of activity has a task queue of its own. */
   split: boolean;
-  /** The step of a project's phase that waits for the run. Earlier releases leave it unset, and the project is not told. */
+  /** The step of a project's phase that waits for the run, where one does: the project is told what holds the run. */
   holds?: HeldPhase & { step: string };
   /** A run that continued as new goes on with this turn. */
   turn?: number;

@@ -12,7 +12,6 @@ import {
   executeChild,
   isCancellation,
   ParentClosePolicy,
-  patched,
   setHandler,
   setWorkflowOptions,
   startChild,
@@ -134,9 +133,7 @@ async function takeTurns(input: AgentRunInput, details: RunDetails, until: Until
             await until.turn(lookAfterMs(looks));
           }
           looks++;
-          // What comes next is a look either way. An execution of an earlier release goes on as it began until nothing of
-          // it is repeated any more; no other takes the patch along for longer than to its end.
-          if (looks >= (input.continueAfterTurns ?? CONTINUE_AFTER_LOOKS) && patched('begins-anew-while-it-waits')) {
+          if (looks >= (input.continueAfterTurns ?? CONTINUE_AFTER_LOOKS)) {
             await continueAsNew<typeof agentRun>({ ...withoutEarlier, turn, ...(earlier && { earlier }) });
           }
           break;

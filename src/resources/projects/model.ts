@@ -226,7 +226,7 @@ export interface PhaseRef {
 
 export type PhaseOpening =
   | { kind: 'opened'; steps: StepRef[] }
-  /** The project is paused. The workflow asks again when it is told to go on. Earlier releases recorded no reason. */
+  /** The project is paused. The workflow asks again when it is told to go on. */
   | { kind: 'paused'; reason?: PauseReason }
   /** A phase before it is to be done first, so this start ends; the project starts it anew then. */
   | { kind: 'not_yet' }
@@ -249,10 +249,7 @@ export type AttemptBeginning =
       kind: 'gate';
       gateKind: GateKind;
       waitMs: number | null;
-      /**
-       * For a gate of people: the reminders and deadlines that come with time. Absent where there are none, and in what
-       * earlier releases recorded.
-       */
+      /** For a gate of people: the reminders and deadlines that come with time. Absent if there are none. */
       moments?: GateMoment[];
       /** Says who decides, and when, to whoever looks at the workflow. */
       note?: string;
@@ -283,13 +280,13 @@ export type AttemptOutcome =
   | { kind: 'succeeded' }
   /**
    * The step is pending again, and so are the steps in `reset`, whose input will change. Those in `failed` are left to a
-   * person; earlier releases do not name them.
+   * person.
    */
-  | { kind: 'again'; reset: string[]; failed?: string[] }
+  | { kind: 'again'; reset: string[]; failed: string[] }
   /**
    * No attempt of the step is left, or a person has to decide, and the project is paused. Other steps are as in `again`.
    */
-  | { kind: 'failed'; reset: string[]; failed?: string[] }
+  | { kind: 'failed'; reset: string[]; failed: string[] }
   | { kind: 'superseded' };
 
 export interface GateDecision {

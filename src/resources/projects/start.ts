@@ -26,7 +26,6 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
     ...board,
     limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
     split: areQueuesSplit(config),
-    answersFirst: true,
   });
 
   const optionsOf = (board: Board) => ({

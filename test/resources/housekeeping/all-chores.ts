@@ -1,4 +1,4 @@
-import { CHORES, type Chore } from '../../../workflows/housekeeping/messages.ts';
+import { CHORES, type Chore } from '../../../workflows/housekeeper/chores.ts';
 
 export type Work = (signal: AbortSignal) => Promise<unknown>;
 

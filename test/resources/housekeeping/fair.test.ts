@@ -8,7 +8,7 @@ import { newRunId } from '../../../src/platform/core/ids.ts';
 import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { createRouterKeyStore } from '../../../src/resources/billing/model-router/store.ts';
 import { insertDeliveries } from '../../../src/resources/webhook-subscriptions/store/outbox.ts';
-import { CHORES } from '../../../workflows/housekeeping/messages.ts';
+import { CHORES } from '../../../workflows/housekeeper/chores.ts';
 import { agentStep, makeTemplate, phaseSpec, untilProject } from '../../support/fixtures/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';

@@ -1,14 +1,8 @@
-/** Housekeeping is kept: by whoever starts, after somebody ended it, and beside workers of an earlier release. */
+/** Every worker keeps the housekeeping workflow running, also after somebody ended it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ScheduleNotFoundError } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
-import { fileURLToPath } from 'node:url';
 import { housekeeperId, keepHousekeeper } from '../../../src/housekeeper.ts';
-import { ensureSchedule } from '../../../src/platform/temporal/schedules.ts';
 import { eventually, startTestService, type TestService } from '../../support/service/service.ts';
-import { bundleOfFile } from '../../support/temporal/workflow-bundle.ts';
 
-const EARLIER = ['housekeeping', 'integration-health', 'retention', 'metering'];
 const OFTEN_MS = 200;
 
 let service: TestService;
@@ -26,35 +20,13 @@ beforeEach(() =>
 
 const id = () => housekeeperId(service.runtime.config);
 const workflow = () => service.runtime.temporal.client.workflow.getHandle(id());
-const schedule = (name: string) =>
-  service.runtime.temporal.client.schedule.getHandle(service.runtime.config.TASK_QUEUE_PREFIX + name);
-const isThere = (name: string): Promise<boolean> =>
-  schedule(name)
-    .describe()
-    .then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ScheduleNotFoundError) return false;
-        throw error;
-      },
-    );
-const makeTick = (name: string) =>
-  ensureSchedule(service.runtime.temporal, {
-    scheduleId: service.runtime.config.TASK_QUEUE_PREFIX + name,
-    workflowType: 'housekeeping',
-    taskQueue,
-    when: { everyMs: 3_600_000 },
-  });
 const running = async () => (await workflow().describe()).status.name;
 
-// Guards: an upgrade takes the schedules of the earlier release away, and however many workers start, one workflow keeps
-// house.
-test('takes the place of the schedules of an earlier release', async () => {
-  for (const name of EARLIER) await makeTick(name);
+// Guards: however many workers start, one execution keeps house.
+test('is started once', async () => {
   const others = await Promise.all([1, 2, 3].map(() => keepHousekeeper(service.runtime)));
   const { runId } = await workflow().describe();
   const worker = await service.startWorker();
-  for (const name of EARLIER) await eventually(async () => expect(await isThere(name)).toBe(false));
   expect(await workflow().describe()).toMatchObject({ runId, status: { name: 'RUNNING' } });
   for (const leave of others) leave();
   await worker.close();
@@ -87,30 +59,6 @@ test('leaves the list of workflows short', async () => {
       .catch(() => undefined);
     expect(found).toBeUndefined();
   });
-  expect(await running()).toBe('RUNNING');
-  await worker.close();
-});
-
-// Guards: a worker of an earlier release that gets its tasks ends nothing; while there is no other, its own schedule keeps
-// house, and goes when there is one.
-test('waits, beside workers of an earlier release, for one that knows it', async () => {
-  const { connection, namespace } = service.runtime.temporal;
-  const workflowsPath = fileURLToPath(new URL('./fixtures/earlier-release.ts', import.meta.url));
-  const earlier = await Worker.create({
-    connection,
-    namespace,
-    taskQueue,
-    workflowBundle: await bundleOfFile(workflowsPath),
-  });
-  let leave = () => {};
-  await earlier.runUntil(async () => {
-    leave = await keepHousekeeper(service.runtime, OFTEN_MS);
-    await eventually(async () => expect(await isThere('housekeeping')).toBe(true));
-    expect(await running()).toBe('RUNNING');
-  });
-  leave();
-  const worker = await service.startWorker();
-  await eventually(async () => expect(await isThere('housekeeping')).toBe(false));
   expect(await running()).toBe('RUNNING');
   await worker.close();
 });

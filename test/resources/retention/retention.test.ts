@@ -8,7 +8,6 @@ import { createRetention } from '../../../src/resources/retention/service.ts';
 import { createRetentionStore, STATEMENTS } from '../../../src/resources/retention/store.ts';
 import { eventsOf, rowOf } from '../../support/fixtures/runs.ts';
 import { startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service/service.ts';
-import { RETENTION } from '../../../workflows/retention/messages.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
@@ -29,13 +28,6 @@ const uuidAt = (at: Date) => {
   const hex = at.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}${newUuid().slice(13)}`;
 };
-/** By itself, as a schedule of earlier releases did; housekeeping asks for the same activity every ten minutes. */
-const tick = () =>
-  service.runtime.temporal.client.workflow.execute(RETENTION, {
-    workflowId: `${service.runtime.config.TASK_QUEUE_PREFIX}retention`,
-    taskQueue: `${service.runtime.config.TASK_QUEUE_PREFIX}orchestration`,
-  });
-
 /** A run of then with a transcript; `ended`: it ended the moment it began. */
 async function oldRun(days: number, ended = true): Promise<string> {
   const at = daysAgo(days);
@@ -92,7 +84,7 @@ test('a tick deletes what is old', async () => {
     await oldRun(10),
     await oldRun(400, false),
   ];
-  await tick();
+  await service.services.retention.sweep(new AbortController().signal);
   expect(await leftOf(all)).toEqual({ messages: 0, calls: 0, events: 0, event_count: 0 });
   expect(await leftOf(transcript)).toEqual({ messages: 0, calls: 0, events: 1, event_count: 1 });
   expect(await leftOf(young)).toEqual(WHOLE);

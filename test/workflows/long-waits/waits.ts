@@ -9,8 +9,6 @@ export type SceneName = keyof typeof SCENES;
 /** Scenes, or why it never waits for long. */
 type Shown = readonly SceneName[] | string;
 
-const TICK = 'one activity that is tried once: the next tick is the retry';
-
 export const WAITS: Record<keyof typeof workflows, Shown> = {
   agentRun: ['conversation', 'question', 'lostEffect', 'step', 'runStep'],
   phase: ['humanGate', 'webhookGate', 'expiry', 'timedGate', 'schedule', 'step', 'pause', 'runStep'],
@@ -21,11 +19,7 @@ export const WAITS: Record<keyof typeof workflows, Shown> = {
   destroyWorkspace: ['destruction'],
   exportWorkspace: 'an activity that works all the time it takes, and says so every second',
   housekeeper: ['rounds'],
-  housekeeping:
-    'activities side by side that are tried once or twice, of half a minute at most: the next tick is the retry',
-  integrationHealth: TICK,
-  metering: TICK,
-  retention: TICK,
+  integrationHealth: 'one activity that is tried once: a round of housekeeping is the retry',
   systemJob: "activities of two minutes and ten attempts at most; what they leave is the next tick's",
   scheduledJob: 'accepts a run, starts it and ends',
 };

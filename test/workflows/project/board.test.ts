@@ -12,8 +12,8 @@ function boardOf(inFlight: PhaseInFlight[] = []) {
   const about = { slug: 'draft', iteration: 1 };
   return {
     ...board,
-    opens: (gate: string) => board.note({ ...about, status: 'blocked', waitsFor: `gate ${gate}`, gate }),
-    leaves: (gate: string) => board.note({ ...about, status: 'running', waitsFor: null, gate }),
+    opens: (gate: string) => board.note({ ...about, waitsFor: `gate ${gate}`, gate }),
+    leaves: (gate: string) => board.note({ ...about, waitsFor: null, gate }),
     waitsFor: () =>
       [...board.render({ status: 'active', costUsd: '0' }).matchAll(/waits for gate (\w+)/g)].map(([, gate]) => gate),
     status: () => present(board.find('draft')).status,
@@ -58,17 +58,6 @@ test('it is carried over', () => {
   expect([after.waitsFor(), after.status()]).toEqual([[], 'running']);
 });
 
-// Guards: phases that an earlier release started report no gates.
-test('a phase that does not say which gate waits is believed', () => {
-  const board = underWay();
-  const about = { slug: 'draft', iteration: 1 };
-  board.note({ ...about, status: 'blocked', waitsFor: 'gate a' });
-  board.answer('draft', 'a');
-  expect(board.waitsFor()).toEqual(['a']);
-  board.note({ ...about, status: 'running', waitsFor: null });
-  expect([board.waitsFor(), board.status()]).toEqual([[], 'running']);
-});
-
 type Board = ReturnType<typeof createBoard>;
 const PHASES = [DRAFT, { ...DRAFT, slug: 'post', taskId: 'other', dependsOn: [0] }];
 const slugs = fc.constantFrom('draft', 'post');
@@ -88,7 +77,7 @@ const moves: fc.Arbitrary<(board: Board) => unknown> = fc.oneof(
         board.apply([{ slug, status }]),
   ),
   fc.tuple(slugs, gates, fc.boolean()).map(([slug, gate, waits]) => (board: Board) => {
-    const told = { slug, iteration: startOf(board, slug), status: 'blocked' as const, gate };
+    const told = { slug, iteration: startOf(board, slug), gate };
     board.note({ ...told, waitsFor: waits ? `gate ${gate}` : null });
   }),
   fc.tuple(slugs, gates).map(

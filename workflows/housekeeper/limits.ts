@@ -1,6 +1,6 @@
 /** How long each chore may take, and how often it is tried. */
 import type { ActivityOptions } from '@temporalio/workflow';
-import type { Chore } from './messages.ts';
+import type { Chore } from './chores.ts';
 
 /** A chore that fails is not retried, because the next round does it again. */
 const ONCE: ActivityOptions = {

@@ -1,6 +1,6 @@
 /**
- * Each tick does these, each independently of the others. One more changes what an execution that is under way does, and one always
- * is: the workflow begins it only where `patched()` says so, until no older execution can be there.
+ * The chores of housekeeping: each is an activity, independent of the others. Append new ones behind `patched()`: an
+ * execution of the workflow is always under way, and it replays with the chores that it began with.
  */
 export const CHORES = [
   'startRuns',
