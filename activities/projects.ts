@@ -9,9 +9,9 @@ import { present } from '../src/platform/core/present.ts';
 import { Problem } from '../src/platform/core/problem.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import { slotWait, type SlotWait } from '../src/platform/temporal/activity-slots.ts';
-import { ActionError } from '../src/resources/projects/builtin/action.ts';
-import { effectOfAction as effectOf, findAction } from '../src/resources/projects/builtin/index.ts';
-import { runAction } from '../src/resources/projects/builtin/run-action.ts';
+import { ActionError } from '../src/resources/actions/builtin/action.ts';
+import { effectOfAction as effectOf, findAction } from '../src/resources/actions/builtin/index.ts';
+import { runAction } from '../src/resources/actions/builtin/run-action.ts';
 import {
   type Actor,
   type Cascade,

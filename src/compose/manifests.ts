@@ -11,7 +11,7 @@ import { webhookKind } from '../resources/manifests/kinds/webhook.ts';
 import { workflowKind } from '../resources/manifests/kinds/workflow.ts';
 import { createManifestService } from '../resources/manifests/service.ts';
 import { createManifestStore } from '../resources/manifests/store.ts';
-import { ACTIONS } from '../resources/projects/builtin/index.ts';
+import { ACTIONS } from '../resources/actions/builtin/index.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Deliveries } from './deliveries.ts';

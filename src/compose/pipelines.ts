@@ -3,7 +3,7 @@ import { createEventLogStore } from '../resources/event-log/store/read.ts';
 import { createEventService } from '../resources/events/service.ts';
 import { createEventStore } from '../resources/events/store.ts';
 import { createLiveService } from '../resources/live/service.ts';
-import { ACTIONS } from '../resources/projects/builtin/index.ts';
+import { ACTIONS } from '../resources/actions/builtin/index.ts';
 import { createProjectOutlook } from '../resources/projects/outlook/service.ts';
 import { createOutlookStore } from '../resources/projects/outlook/store.ts';
 import { createProjectService } from '../resources/projects/service.ts';

@@ -11,8 +11,8 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { present } from '../../src/platform/core/present.ts';
-import { findAction } from '../../src/resources/projects/builtin/index.ts';
-import { HtmlFile } from '../../src/resources/projects/builtin/rendering/file.ts';
+import { findAction } from '../../src/resources/actions/builtin/index.ts';
+import { HtmlFile } from '../../src/resources/actions/builtin/rendering/file.ts';
 import { launchBrowser } from '../support/programs/chromium.ts';
 import { OVERFLOWS } from './in-page.ts';
 

@@ -6,9 +6,9 @@ import { checkValue } from '../../src/platform/core/json-schema.ts';
 import { parseJson } from '../../src/platform/core/json.ts';
 import { isRecord } from '../../src/platform/core/record.ts';
 import { present } from '../../src/platform/core/present.ts';
-import { readDrawing } from '../../src/resources/projects/builtin/rendering/svg.ts';
-import { textOf } from '../../src/resources/projects/builtin/rendering/markup.ts';
-import { findAction } from '../../src/resources/projects/builtin/index.ts';
+import { readDrawing } from '../../src/resources/actions/builtin/rendering/svg.ts';
+import { textOf } from '../../src/resources/actions/builtin/rendering/markup.ts';
+import { findAction } from '../../src/resources/actions/builtin/index.ts';
 import type { SampleLibrary, WorkflowSample } from '../../src/resources/samples/library.ts';
 import { builtinTemplates } from '../../src/resources/templates/builtin/index.ts';
 import {

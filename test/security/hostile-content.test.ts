@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { present } from '../../src/platform/core/present.ts';
-import { findAction } from '../../src/resources/projects/builtin/index.ts';
-import { runAction } from '../../src/resources/projects/builtin/run-action.ts';
+import { findAction } from '../../src/resources/actions/builtin/index.ts';
+import { runAction } from '../../src/resources/actions/builtin/run-action.ts';
 import { someTexts, type HostileText } from '../support/security/hostile-texts.ts';
 import { answer, answerIn, callTools, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
 import { agentStep, makeTemplate, phaseSpec, projectOf, startProject } from '../support/fixtures/projects.ts';
@@ -14,7 +14,7 @@ import { standInForEmbeddings } from '../support/service/embeddings.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { sized } from '../support/runner/sizes.ts';
 import { findStalls, watchOwnLoop } from '../support/observability/stall-oracle.ts';
-import { CASES, contextOf } from '../resources/projects/actions/context.ts';
+import { CASES, contextOf } from '../resources/actions/context.ts';
 
 /** Beside those that were slow once. */
 const OTHERS = sized(1, 20);

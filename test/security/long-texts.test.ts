@@ -14,11 +14,11 @@ import { checkValue } from '../../src/platform/core/json-schema.ts';
 import { findSchemaProblem, findValueProblem } from '../../src/platform/core/schema-checks.ts';
 import { closeThreads } from '../../src/platform/threads/threads.ts';
 import { createBeginnings } from '../../src/resources/agent-context/beginning.ts';
-import { ActionError } from '../../src/resources/projects/builtin/action.ts';
-import { findAction } from '../../src/resources/projects/builtin/index.ts';
-import { runAction } from '../../src/resources/projects/builtin/run-action.ts';
-import { readDrawing } from '../../src/resources/projects/builtin/rendering/svg.ts';
-import { contextOf } from '../resources/projects/actions/context.ts';
+import { ActionError } from '../../src/resources/actions/builtin/action.ts';
+import { findAction } from '../../src/resources/actions/builtin/index.ts';
+import { runAction } from '../../src/resources/actions/builtin/run-action.ts';
+import { readDrawing } from '../../src/resources/actions/builtin/rendering/svg.ts';
+import { contextOf } from '../resources/actions/context.ts';
 import { cpuMsOf } from '../support/observability/effort.ts';
 
 afterAll(closeThreads);

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { present } from '../../../src/platform/core/present.ts';
 import { isRecord } from '../../../src/platform/core/record.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
-import { findAction } from '../../../src/resources/projects/builtin/index.ts';
+import { findAction } from '../../../src/resources/actions/builtin/index.ts';
 import { openSamples } from '../../../src/resources/samples/library.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
 import { playSample, repeatedSentences, type PlayedSample } from '../../samples/play.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { schemaProblem } from '../../../src/platform/core/json-schema.ts';
 import { last, present } from '../../../src/platform/core/present.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
-import { findAction } from '../../../src/resources/projects/builtin/index.ts';
-import type { RenderedFile } from '../../../src/resources/projects/builtin/rendering/file.ts';
+import { findAction } from '../../../src/resources/actions/builtin/index.ts';
+import type { RenderedFile } from '../../../src/resources/actions/builtin/rendering/file.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
 import {
   artifactStep,
@@ -13,7 +13,7 @@ import {
   type WorkflowSpec,
 } from '../../../src/resources/templates/model.ts';
 import { parseSpec } from '../../../src/resources/templates/spec.ts';
-import { parseXml, runAction } from '../projects/actions/context.ts';
+import { parseXml, runAction } from '../actions/context.ts';
 import { runOffline } from './offline-pipeline.ts';
 
 const specs = builtinTemplates.map(({ spec }) => spec);

@@ -7,7 +7,7 @@ import { createModels } from '../../../src/platform/models/models.ts';
 import { DEFAULT_OUTPUT } from '../../../src/platform/models/output-limit.ts';
 import type { Models } from '../../../src/platform/models/types.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
-import { findAction } from '../../../src/resources/projects/builtin/index.ts';
+import { findAction } from '../../../src/resources/actions/builtin/index.ts';
 import { stepPrompt } from '../../../src/resources/projects/prompt.ts';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import {

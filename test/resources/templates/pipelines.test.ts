@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { projectWorkflowId, type Decision } from '../../../src/resources/projects/model.ts';
-import type { RenderedFile } from '../../../src/resources/projects/builtin/rendering/file.ts';
+import type { RenderedFile } from '../../../src/resources/actions/builtin/rendering/file.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
 import { resolveGateSignal } from '../../../workflows/project/messages.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../support/fixtures/projects.ts';
 import { drawn } from '../../support/runner/sizes.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
-import { parseXml, runAction } from '../projects/actions/context.ts';
+import { parseXml, runAction } from '../actions/context.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -3,9 +3,9 @@ import { expect, test } from '@jest/globals';
 import { parseJson } from '../../../src/platform/core/json.ts';
 import { createOfflineModel } from '../../../src/platform/models/offline.ts';
 import { PLACEHOLDER_MARK, PLACEHOLDER_NOTE } from '../../../src/platform/models/offline/notice.ts';
-import { readDrawing } from '../../../src/resources/projects/builtin/rendering/svg.ts';
+import { readDrawing } from '../../../src/resources/actions/builtin/rendering/svg.ts';
 import { stepPrompt, type StepContext } from '../../../src/resources/projects/prompt.ts';
-import { parseXml } from '../projects/actions/context.ts';
+import { parseXml } from '../actions/context.ts';
 import { cpuMsOf } from '../../support/observability/effort.ts';
 
 const text = { type: 'string' };

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { first } from '../../../src/platform/core/present.ts';
 import { isRecord } from '../../../src/platform/core/record.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
-import { readDrawing } from '../../../src/resources/projects/builtin/rendering/svg.ts';
+import { readDrawing } from '../../../src/resources/actions/builtin/rendering/svg.ts';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
 import { outputSchemaOf } from '../../../src/resources/templates/model.ts';

@@ -11,7 +11,7 @@ import { createSlots } from '../../../src/platform/sandbox/slots.ts';
 import { createModelRouter } from '../../../src/resources/billing/model-router/router.ts';
 import { createStripeProvider } from '../../../src/resources/billing/stripe.ts';
 import { createProbe } from '../../../src/resources/integrations/probe.ts';
-import { httpPost } from '../../../src/resources/projects/builtin/http-post.ts';
+import { httpPost } from '../../../src/resources/actions/builtin/http-post.ts';
 import { createIdentityCaller } from '../../../src/resources/sign-in/identity.ts';
 import { createOidc } from '../../../src/resources/sign-in/oidc.ts';
 import { httpRequest } from '../../../src/resources/tools/builtin/http-request.ts';

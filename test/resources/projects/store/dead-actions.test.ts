@@ -1,6 +1,6 @@
 /** What becomes of an action that died: whether it is done again. */
 import { expect, test } from '@jest/globals';
-import { ACTIONS, effectOfAction } from '../../../../src/resources/projects/builtin/index.ts';
+import { ACTIONS, effectOfAction } from '../../../../src/resources/actions/builtin/index.ts';
 import { ENACT_ACTION } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { insertAttempt } from '../../../support/fixtures/projects-store.ts';

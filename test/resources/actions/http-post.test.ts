@@ -1,15 +1,15 @@
 /** The one action that reaches out, against a real server and through the guarded way out. */
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { present } from '../../../../src/platform/core/present.ts';
-import { createEgress, type Egress } from '../../../../src/platform/egress/egress.ts';
-import { ActionError } from '../../../../src/resources/projects/builtin/action.ts';
-import { findAction } from '../../../../src/resources/projects/builtin/index.ts';
-import { INSIDE } from '../../../support/security/inside-addresses.ts';
-import { tried } from '../../../support/runner/sizes.ts';
+import { present } from '../../../src/platform/core/present.ts';
+import { createEgress, type Egress } from '../../../src/platform/egress/egress.ts';
+import { ActionError } from '../../../src/resources/actions/builtin/action.ts';
+import { findAction } from '../../../src/resources/actions/builtin/index.ts';
+import { INSIDE } from '../../support/security/inside-addresses.ts';
+import { tried } from '../../support/runner/sizes.ts';
 import { runAction } from './context.ts';
-import { ANSWER_LIMITS } from '../../../support/service/answer-limits.ts';
-import { portOf } from '../../../support/processes/listening.ts';
+import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 let server: Server;
 let inside: Server;

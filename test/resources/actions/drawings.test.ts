@@ -1,9 +1,9 @@
 /** Drawings of models: what is kept of them, and that nothing else is. */
 import { describe, expect, test } from '@jest/globals';
-import { first, itemAt, present } from '../../../../src/platform/core/present.ts';
-import { badge, drawingOr, landscape } from '../../../../src/resources/projects/builtin/rendering/illustration.ts';
-import { textOf } from '../../../../src/resources/projects/builtin/rendering/markup.ts';
-import { drawingMarkup, readDrawing } from '../../../../src/resources/projects/builtin/rendering/svg.ts';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
+import { badge, drawingOr, landscape } from '../../../src/resources/actions/builtin/rendering/illustration.ts';
+import { textOf } from '../../../src/resources/actions/builtin/rendering/markup.ts';
+import { drawingMarkup, readDrawing } from '../../../src/resources/actions/builtin/rendering/svg.ts';
 import { parseXml, renderFile } from './context.ts';
 
 const clean = (inner: string, attributes = 'viewBox="0 0 10 10"') => {

@@ -1,14 +1,14 @@
 /** The parts that rendering actions share: sources, Markdown, colours, the calendar. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { itemAt } from '../../../../src/platform/core/present.ts';
-import { idOf, plusDays, weekdayOf, weeksOf } from '../../../../src/resources/projects/builtin/rendering/calendar.ts';
-import { contrast, paletteOf, readableOn } from '../../../../src/resources/projects/builtin/rendering/colours.ts';
-import { renderMarkdown } from '../../../../src/resources/projects/builtin/rendering/markdown.ts';
-import { html, slugify, textOf } from '../../../../src/resources/projects/builtin/rendering/markup.ts';
-import { sourcesOf } from '../../../../src/resources/projects/builtin/rendering/sources.ts';
+import { itemAt } from '../../../src/platform/core/present.ts';
+import { idOf, plusDays, weekdayOf, weeksOf } from '../../../src/resources/actions/builtin/rendering/calendar.ts';
+import { contrast, paletteOf, readableOn } from '../../../src/resources/actions/builtin/rendering/colours.ts';
+import { renderMarkdown } from '../../../src/resources/actions/builtin/rendering/markdown.ts';
+import { html, slugify, textOf } from '../../../src/resources/actions/builtin/rendering/markup.ts';
+import { sourcesOf } from '../../../src/resources/actions/builtin/rendering/sources.ts';
 import { contextOf, parseHtml, renderFile, runAction, textIn } from './context.ts';
-import { cpuMsOf } from '../../../support/observability/effort.ts';
+import { cpuMsOf } from '../../support/observability/effort.ts';
 
 const given = { inputs: { b: 1, a: 2 }, artifacts: { d: 3, c: 4 } };
 

@@ -1,9 +1,9 @@
 /** What every built-in action keeps to: it refuses with a reason, makes files that open, and lets nothing run in them. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { present } from '../../../../src/platform/core/present.ts';
-import { ActionError } from '../../../../src/resources/projects/builtin/action.ts';
-import { ACTIONS, findAction } from '../../../../src/resources/projects/builtin/index.ts';
+import { present } from '../../../src/platform/core/present.ts';
+import { ActionError } from '../../../src/resources/actions/builtin/action.ts';
+import { ACTIONS, findAction } from '../../../src/resources/actions/builtin/index.ts';
 import { CASES, parseHtml, parseXml, renderFile, runAction, textIn } from './context.ts';
 
 const HOSTILE = `</script></style></title><script>alert(1)</script>"'><img src=x onerror=alert(1)><svg onload=alert(1)>]]>&amp;&#0;\u0000\u0007\uffff\ud800`;

@@ -1,6 +1,6 @@
 /** Lists the actions that ship. A new action is a file in this folder and a line here. */
 import type { Effect } from '../../runs/model.ts';
-import { ENACT_ACTION } from '../model.ts';
+import { ENACT_ACTION } from '../../projects/model.ts';
 import type { Action } from './action.ts';
 import { assembleMarkdown } from './assemble-markdown.ts';
 import { checkHtml } from './check-html.ts';

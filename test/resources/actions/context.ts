@@ -2,10 +2,10 @@
 import { expect } from '@jest/globals';
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from 'parse5';
 import { SaxesParser } from 'saxes';
-import { present } from '../../../../src/platform/core/present.ts';
-import type { ActionContext } from '../../../../src/resources/projects/builtin/action.ts';
-import { findAction } from '../../../../src/resources/projects/builtin/index.ts';
-import type { RenderedFile } from '../../../../src/resources/projects/builtin/rendering/file.ts';
+import { present } from '../../../src/platform/core/present.ts';
+import type { ActionContext } from '../../../src/resources/actions/builtin/action.ts';
+import { findAction } from '../../../src/resources/actions/builtin/index.ts';
+import type { RenderedFile } from '../../../src/resources/actions/builtin/rendering/file.ts';
 
 type Given = Partial<Omit<ActionContext, 'project'>> & { project?: Partial<ActionContext['project']> };
 
