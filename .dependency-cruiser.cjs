@@ -70,6 +70,14 @@ module.exports = {
       },
     },
     {
+      name: 'project-store-has-queries',
+      comment:
+        'What happens to a project is decided beside the store, by files that use its queries; its index binds some.',
+      severity: 'error',
+      from: { path: '^src/resources/projects/store/', pathNot: '/index\\.ts$' },
+      to: { path: '^src/resources/projects/(?!store/)[^/]+/', pathNot: '/(model|contract)\\.ts$', ...types },
+    },
+    {
       name: 'platform-knows-no-resource',
       severity: 'error',
       from: { path: '^src/platform/' },

@@ -23,15 +23,15 @@ import {
 } from '../src/resources/projects/model.ts';
 import type { GateAnswer } from '../workflows/project/messages.ts';
 import type { Patience } from '../src/resources/receivers/model.ts';
-import type { DiscardedSession } from '../src/resources/projects/store/commands/resolve-edit-plan.ts';
-import type { PassMomentArgs } from '../src/resources/projects/store/commands/gate-moments.ts';
+import type { DiscardedSession } from '../src/resources/projects/decisions/resolve-edit-plan.ts';
+import type { PassMomentArgs } from '../src/resources/projects/decisions/gate-moments.ts';
 import type { GateKind } from '../src/resources/templates/model.ts';
 import type {
   AttemptRequest,
   ProjectEngine,
   ResolvedGate,
   Settlement,
-} from '../src/resources/projects/store/engine/index.ts';
+} from '../src/resources/projects/engine/index.ts';
 import { untilRecorded } from './database-away.ts';
 import { heartbeating } from './failures.ts';
 

@@ -2,7 +2,7 @@
  * Adds keys to addresses of pages where texts leave for the world: texts of the service have none
  * (`platform/core/page-keys.ts`), and who gets such an address from an agent is to answer the page.
  */
-import type { ProjectEngine } from '../resources/projects/store/engine/index.ts';
+import type { ProjectEngine } from '../resources/projects/engine/index.ts';
 import type { PageKeys } from '../platform/core/page-keys.ts';
 import type { Deliver } from '../resources/output-destinations/send/delivering.ts';
 import type { Tool } from '../resources/tools/model.ts';

@@ -1,9 +1,9 @@
 /** Makes the engine of projects: their record, the commands that steer them, and the care for those that were lost. */
 import { meteredProjects } from '../resources/projects/metered.ts';
 import { createLostProjects } from '../resources/projects/lost.ts';
-import { createProjectCommands } from '../resources/projects/commands/service.ts';
+import { createProjectCommands } from '../resources/projects/requests/service.ts';
 import { createProjectStarter } from '../resources/projects/start.ts';
-import { createProjectEngine } from '../resources/projects/store/engine/index.ts';
+import { createProjectEngine } from '../resources/projects/engine/index.ts';
 import { createProjectReader } from '../resources/projects/store/project-reader.ts';
 import { createProjectStore } from '../resources/projects/store/index.ts';
 import { builtinTemplates } from '../resources/templates/builtin/index.ts';

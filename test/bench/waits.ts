@@ -6,8 +6,8 @@
 import { sql } from 'drizzle-orm';
 import { first } from '../../src/platform/core/present.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
-import * as commands from '../../src/resources/projects/store/commands/index.ts';
-import { createProjectEngine } from '../../src/resources/projects/store/engine/index.ts';
+import * as commands from '../../src/resources/projects/commands.ts';
+import { createProjectEngine } from '../../src/resources/projects/engine/index.ts';
 import { gate, insertProject } from '../support/fixtures/projects-store.ts';
 import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 import { openNativePostgres } from '../support/database/native-postgres.ts';

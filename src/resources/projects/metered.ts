@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import type { Meters } from '../../platform/observability/meters.ts';
-import type { ProjectEngine } from './store/engine/index.ts';
+import type { ProjectEngine } from './engine/index.ts';
 
 /** @param templateLabel names templates that ship; those of workspaces are `custom` */
 export function meteredProjects(

@@ -1,7 +1,7 @@
 /** Binds each contract to a use case, one line apiece. Anything longer belongs in the services. */
 import { handle, type Route } from '../../platform/http/endpoint.ts';
-import * as commands from './commands/contract.ts';
-import type { ProjectCommands } from './commands/service.ts';
+import * as commands from './requests/contract.ts';
+import type { ProjectCommands } from './requests/service.ts';
 import * as contract from './contract.ts';
 import * as outlook from './outlook/contract.ts';
 import type { ProjectOutlook } from './outlook/service.ts';

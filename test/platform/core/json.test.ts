@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { isLargerThan, isTooDeep, MAX_JSON_DEPTH, parseJson } from '../../../src/platform/core/json.ts';
 import { checkValue, schemaProblem } from '../../../src/platform/core/json-schema.ts';
-import { findingOf } from '../../../src/resources/projects/store/engine/finding.ts';
+import { findingOf } from '../../../src/resources/projects/engine/finding.ts';
 import { checkArguments } from '../../../src/resources/tools/arguments.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);

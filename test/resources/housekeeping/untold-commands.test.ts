@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { phaseWorkflowId, projectWorkflowId, type Actor } from '../../../src/resources/projects/model.ts';
-import { createProjectEngine, type ProjectEngine } from '../../../src/resources/projects/store/engine/index.ts';
+import { createProjectEngine, type ProjectEngine } from '../../../src/resources/projects/engine/index.ts';
 import {
   agentStep,
   command,

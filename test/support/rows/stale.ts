@@ -29,7 +29,7 @@ const ALLOWED: readonly { file: string; tables: readonly string[]; why: string }
     why: 'the answer is whether the token was good when it was shown; what is written is when that was',
   },
   {
-    file: 'src/resources/projects/store/commands/backtrack.ts',
+    file: 'src/resources/projects/backtracking/backtrack.ts',
     tables: ['subtasks'],
     why: LOCKED,
   },
@@ -39,7 +39,7 @@ const ALLOWED: readonly { file: string; tables: readonly string[]; why: string }
     why: 'the rows are of a project that this statement makes, and nobody else knows it yet',
   },
   {
-    file: 'src/resources/projects/store/engine/settle.ts',
+    file: 'src/resources/projects/engine/settle.ts',
     tables: ['artifacts', 'attempts', 'subtasks', 'tasks'],
     why: LOCKED,
   },

@@ -148,9 +148,10 @@ export const SHARED_LIMITS: Readonly<Record<string, SharedLimit>> = {
   'commands on a project': {
     movedBy: 'callers who command this project',
     stops: 'commands on the same project, until it has taken the ones before',
-    has: ['queue in src/resources/projects/commands/send.ts'],
+    has: ['queue in src/resources/projects/requests/send.ts'],
     tests: {
-      'test/resources/projects/queue.test.ts': 'goes one after another for a key, and beside each other for two',
+      'test/resources/projects/requests/queue.test.ts':
+        'goes one after another for a key, and beside each other for two',
     },
   },
   'changes at the billing provider': {

@@ -1,7 +1,7 @@
 /** Tells a caller which phases decide how long a project takes, and what a command would run and cost. */
 import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
-import { planCascade } from '../cascade.ts';
+import { planCascade } from '../backtracking/cascade.ts';
 import { isDone } from '../model.ts';
 import type { ProjectStore } from '../store/index.ts';
 import type { EstimateQuery } from './contract.ts';

@@ -1,7 +1,7 @@
 /** Reads what phases took and cost, here and in earlier projects. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import type { CascadePhase } from '../cascade.ts';
+import type { CascadePhase } from '../backtracking/cascade.ts';
 
 export type OutlookStore = ReturnType<typeof createOutlookStore>;
 

@@ -2,7 +2,8 @@
 import { bindQueries, type Bound } from '../../../platform/db/bind.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { keepCommandTexts } from './command-texts.ts';
-import { delegateGate } from './commands/delegate-gate.ts';
+import { pauseEnded } from '../control/pause-ended.ts';
+import { delegateGate } from '../decisions/delegate-gate.ts';
 import { createProject, updateProject, withdrawProject } from './create.ts';
 import {
   askAboutAll,
@@ -10,7 +11,6 @@ import {
   loadChecked,
   loadUnstarted,
   noteStarted,
-  pauseEnded,
   takeUnchecked,
   takeUnstarted,
 } from './lost.ts';

@@ -3,9 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { behindOf, makeAllDue, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
-import { pauseLocked } from './record.ts';
-import { runCommand } from './commands/command.ts';
-import { DONE, PHASES_BEFORE_ARE_DONE, stepsBeforeAreDone } from './engine/ready.ts';
+import { DONE, PHASES_BEFORE_ARE_DONE, stepsBeforeAreDone } from './ready.ts';
 
 export interface CheckedProject {
   id: string;
@@ -89,12 +87,3 @@ export const projectsBehind = (olderThanMs: number) => ({
   startProjects: behindOf(UNSTARTED),
   settleProjects: behindOf(underWay(olderThanMs)),
 });
-
-/**
- * Pauses a project whose workflow was ended by hand. A person decides whether it goes on, and the pause tells them the
- * reason.
- */
-export const pauseEnded = (db: Database, projectId: string, how: string): Promise<void> =>
-  runCommand(db, { projectId }, (project) =>
-    pauseLocked(db, project, 'nothing_dispatchable', { workflow: how, hint: 'resume it to go on from its record' }),
-  );

@@ -4,8 +4,8 @@ import { sql } from 'drizzle-orm';
 import { first, last } from '../../../../src/platform/core/present.ts';
 import type { Database } from '../../../../src/platform/db/client.ts';
 import type { AttemptBeginning, Cascade, PhaseOpening } from '../../../../src/resources/projects/model.ts';
-import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { createProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
+import * as commands from '../../../../src/resources/projects/commands.ts';
+import { createProjectEngine } from '../../../../src/resources/projects/engine/index.ts';
 import { attemptsOf, stepOf, taskOf, type InsertedProject } from '../../../support/fixtures/projects-store.ts';
 
 const effectOf = () => 'idempotent' as const;
