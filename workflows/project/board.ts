@@ -5,6 +5,7 @@
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import {
   isDone,
+  isInFlight,
   type BoardPhase,
   type PhaseChange,
   type ProjectStatus,
@@ -91,7 +92,7 @@ export function createBoard(
 
     /** @returns phases that are in flight by the record, of whose end nobody here is told */
     orphans: (): BoardPhase[] =>
-      phases.filter(({ slug, status }) => ['running', 'blocked', 'review'].includes(status) && !inFlight.has(slug)),
+      phases.filter(({ slug, status }) => isInFlight(status) && !inFlight.has(slug)),
 
     /** @returns the number of this start */
     begin(phase: BoardPhase): number {

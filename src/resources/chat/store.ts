@@ -4,6 +4,7 @@ import { first, present } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { runs } from '../runs/table.ts';
 import { conversationOf } from '../runs/model.ts';
+import { OPEN_RUN } from '../runs/store/statuses.ts';
 import { countRows } from '../tallies/store.ts';
 import type { MessagePage, MessageRow } from './contract.ts';
 import { chatThreads } from './table.ts';
@@ -81,7 +82,7 @@ export const createChatStore = (db: Database) => ({
     const rows = await db.orm
       .select({ id: runs.id })
       .from(runs)
-      .where(and(saidIn(customerId, id), sql`${runs.status} in ('queued', 'running')`))
+      .where(and(saidIn(customerId, id), sql`${runs.status} in ${OPEN_RUN}`))
       .orderBy(desc(runs.seq));
     return rows.map((row) => row.id);
   },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { limit } from '../../platform/http/schemas.ts';
-import { EVENT_CATEGORIES, EVENT_LEVELS } from '../projects/model.ts';
+import { EVENT_CATEGORIES, EVENT_LEVELS } from '../projects/feed/model.ts';
 import { ProjectEvent } from '../projects/reads/contract.ts';
 
 const FeedQuery = z.object({

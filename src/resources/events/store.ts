@@ -3,7 +3,7 @@ import { and, count, desc, eq, gt, sql, type SQL } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { countRows } from '../tallies/store.ts';
-import type { EventCategory, EventLevel } from '../projects/model.ts';
+import type { EventCategory, EventLevel } from '../projects/feed/model.ts';
 import type { ProjectEventRow } from '../projects/reads/contract.ts';
 import type { FeedQuery } from './contract.ts';
 import { projectEvents } from './table.ts';

@@ -2,7 +2,8 @@
 import { sql } from 'drizzle-orm';
 import { bigserial, index, integer, jsonb, pgEnum, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { eventPlace, instant } from '../../platform/db/columns.ts';
-import { EVENT_CATEGORIES, EVENT_LEVELS, type ActorKind, type Topic } from '../projects/model.ts';
+import type { ActorKind } from '../projects/model.ts';
+import { EVENT_CATEGORIES, EVENT_LEVELS, type Topic } from '../projects/feed/model.ts';
 import { projects } from '../projects/table.ts';
 
 export const eventLevel = pgEnum('event_level', EVENT_LEVELS);

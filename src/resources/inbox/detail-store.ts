@@ -4,6 +4,7 @@ import { parsedJson } from '../../platform/core/json.ts';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { WaitDetailRow, WaitRow } from './contract.ts';
+import { DONE } from '../projects/store/statuses.ts';
 
 export type WaitDetailStore = ReturnType<typeof createWaitDetailStore>;
 
@@ -156,7 +157,7 @@ const costOfRest = (customerId: string, { project_id: projectId, workflow_slug: 
   with rest as (
     select phase_slug from tasks
     where project_id = ${projectId} and customer_id = ${customerId}
-      and status not in ('succeeded', 'skipped', 'stale')
+      and status not in ${DONE}
   ), earlier as (
     select id from projects
     where customer_id = ${customerId} and workflow_slug = ${slug} and status = 'completed' and id <> ${projectId}

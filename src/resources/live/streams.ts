@@ -14,6 +14,7 @@ import {
 import { listProjectEvents } from '../events/contract.ts';
 import type { LogRow } from '../event-log/store/read.ts';
 import { getProjectStatus } from '../projects/contract.ts';
+import { isTerminal as isProjectTerminal } from '../projects/model.ts';
 import { listEventsOfProject } from '../projects/reads/contract.ts';
 import type { ProjectService } from '../projects/service.ts';
 import { getRun, listRunEvents } from '../runs/contract.ts';
@@ -109,7 +110,7 @@ const STREAMS: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
           caller,
           { projectId: params.project_id, text: query.text },
           async () => getProjectStatus.reply.parse(await projects.status(caller, params.project_id)),
-          ({ status }) => status === 'completed' || status === 'abandoned',
+          ({ status }) => isProjectTerminal(status),
         ),
     },
   ],

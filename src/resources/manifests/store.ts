@@ -7,6 +7,8 @@ import { workspaces } from '../workspaces/table.ts';
 import { canonical } from '../../platform/core/json.ts';
 import type { Content, ManifestKind } from './model.ts';
 import { manifestOrigins } from './table.ts';
+import { OPEN_RUN } from '../runs/store/statuses.ts';
+import { OPEN_PROJECT } from '../projects/store/statuses.ts';
 
 export type ManifestStore = ReturnType<typeof createManifestStore>;
 export type OriginRow = typeof manifestOrigins.$inferSelect;
@@ -55,7 +57,7 @@ export const createManifestStore = (db: Database) => {
     const rows = await db.rows<{ version: number; count: number }>(sql`
       select workflow_version as version, count(*)::int as count from projects
       where customer_id = ${customerId} and workflow_slug = ${slug}
-        and status in ('planning', 'active', 'paused')
+        and status in ${OPEN_PROJECT}
       group by workflow_version order by workflow_version desc`);
     return rows.flatMap(({ version, count }) =>
       counted(count, 'active project', `keeps version ${version}`, `keep version ${version}`),
@@ -69,7 +71,7 @@ export const createManifestStore = (db: Database) => {
     const heartbeats = await countOf(sql`select count(*)::int as count from heartbeats ${of}`);
     const runs = await countOf(sql`
       select count(*)::int as count from runs
-      where customer_id = ${customerId} and agent = ${slug} and status in ('queued', 'running')`);
+      where customer_id = ${customerId} and agent = ${slug} and status in ${OPEN_RUN}`);
     return [
       ...counted(jobs, 'scheduled job', 'runs it', 'run it'),
       ...counted(heartbeats, 'heartbeat', 'runs it', 'run it'),

@@ -10,6 +10,7 @@ import type { Claim } from '../../platform/http/once-only.ts';
 import { ClaimLostError, holdingClaim } from '../idempotency-keys/store.ts';
 import type { Way } from '../projects/model.ts';
 import { ASK_HUMAN, waitOf, type Submission, type WaitingCall } from './model.ts';
+import { OPEN_RUN } from '../runs/store/statuses.ts';
 
 export type MiniappStore = ReturnType<typeof createMiniappStore>;
 
@@ -84,7 +85,7 @@ interface WaitRow {
 
 /** A question closes with its call; what a miniapp is for goes on after the run that made it. */
 const IS_OPEN = sql`p.expires_at > now()
-  and (p.tool <> ${ASK_HUMAN} or (c.status = 'pending' and r.status in ('queued', 'running')))`;
+  and (p.tool <> ${ASK_HUMAN} or (c.status = 'pending' and r.status in ${OPEN_RUN}))`;
 const OF_CALL = sql`c.run_id = p.run_id and c.call_id = p.call_id and r.id = p.run_id`;
 const WAIT_COLUMNS = sql`submitted, submitted_at as "submittedAt", expires_at as "expiresAt",
   (extract(epoch from expires_at - now()) * 1000)::float8 as "remainingMs"`;

@@ -7,6 +7,19 @@ import type { EditPlan } from './edit-plans/model.ts';
 export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
+/** What each status says of a project. A new status does not compile without. */
+const PROJECT_STAGES: Readonly<Record<ProjectStatus, 'going' | 'held' | 'over'>> = {
+  planning: 'going',
+  active: 'going',
+  paused: 'held',
+  completed: 'over',
+  abandoned: 'over',
+};
+/** Work on the project begins by itself. */
+export const isGoing = (status: ProjectStatus): boolean => PROJECT_STAGES[status] === 'going';
+/** The project is over. A complete one goes on if work is added. */
+export const isTerminal = (status: ProjectStatus): boolean => PROJECT_STAGES[status] === 'over';
+
 /** So many of the newest projects that match are found by words or between times. */
 export const MOST_FOUND = 1_000;
 
@@ -23,18 +36,37 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** A phase with one of these statuses lets the phases after it start. A stale artifact is still the current one. */
-const DONE: readonly TaskStatus[] = ['succeeded', 'skipped', 'stale'];
-export const isDone = (status: TaskStatus): boolean => DONE.includes(status);
-
-/** A phase with one of these statuses is in the hands of a phase workflow. */
-const IN_FLIGHT: readonly TaskStatus[] = ['running', 'blocked', 'review'];
-export const isInFlight = (status: TaskStatus): boolean => IN_FLIGHT.includes(status);
+/** What each status says of a phase or step. A new status does not compile without. */
+const TASK_STAGES: Readonly<Record<TaskStatus, 'pending' | 'in_flight' | 'done' | 'failed'>> = {
+  pending: 'pending',
+  running: 'in_flight',
+  blocked: 'in_flight',
+  review: 'in_flight',
+  succeeded: 'done',
+  failed: 'failed',
+  skipped: 'done',
+  stale: 'done',
+};
+/** The phase lets the phases after it start. A stale artifact is still the current one. */
+export const isDone = (status: TaskStatus): boolean => TASK_STAGES[status] === 'done';
+/** The phase is in the hands of a phase workflow; the step has begun and not ended. */
+export const isInFlight = (status: TaskStatus): boolean => TASK_STAGES[status] === 'in_flight';
+/** The phase or step is still to end. */
+export const isTaskOpen = (status: TaskStatus): boolean => status === 'pending' || isInFlight(status);
 
 export const TASK_KINDS = ['regular', 'edit_session'] as const;
 
 export const ATTEMPT_STATUSES = ['pending', 'running', 'succeeded', 'failed'] as const;
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
+
+const IS_ATTEMPT_OPEN: Readonly<Record<AttemptStatus, boolean>> = {
+  pending: true,
+  running: true,
+  succeeded: false,
+  failed: false,
+};
+/** The attempt is still to end. */
+export const isAttemptOpen = (status: AttemptStatus): boolean => IS_ATTEMPT_OPEN[status];
 
 export const ATTEMPT_REASONS = [
   'initial',
@@ -87,64 +119,6 @@ export type PlanDecision = (typeof PLAN_DECISIONS)[number];
 
 export const CASCADES = ['lazy', 'strict', 'none', 'default'] as const;
 export type Cascade = (typeof CASCADES)[number];
-
-export const EVENT_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type EventLevel = (typeof EVENT_LEVELS)[number];
-
-export const EVENT_CATEGORIES = [
-  'project',
-  'task',
-  'subtask',
-  'review',
-  'gate',
-  'artifact',
-  'retry',
-  'cost',
-  'crash',
-] as const;
-export type EventCategory = (typeof EVENT_CATEGORIES)[number];
-
-/** Every topic of the feed, with its category and its usual level, which the writer of an event may override. */
-export const TOPICS = {
-  project_started: ['project', 'info'],
-  project_completed: ['project', 'info'],
-  project_paused: ['project', 'warn'],
-  project_reminded: ['project', 'info'],
-  edit_session_started: ['project', 'info'],
-  task_started: ['task', 'info'],
-  task_succeeded: ['task', 'info'],
-  task_skipped: ['task', 'info'],
-  task_stale: ['task', 'warn'],
-  subtask_attempt_started: ['subtask', 'info'],
-  subtask_succeeded: ['subtask', 'info'],
-  subtask_failed: ['subtask', 'error'],
-  subtask_skipped: ['subtask', 'info'],
-  subtask_alive: ['subtask', 'debug'],
-  review_feedback_recorded: ['review', 'info'],
-  gate_awaiting: ['gate', 'info'],
-  gate_resolved: ['gate', 'info'],
-  gate_answer_ignored: ['gate', 'warn'],
-  gate_vote_recorded: ['gate', 'info'],
-  gate_delegated: ['gate', 'info'],
-  gate_reminded: ['gate', 'info'],
-  gate_escalated: ['gate', 'warn'],
-  gate_timed_out: ['gate', 'warn'],
-  gate_misconfigured: ['gate', 'error'],
-  artifact_promoted: ['artifact', 'info'],
-  artifact_reverted: ['artifact', 'info'],
-  artifact_set_manually: ['artifact', 'info'],
-  cascade_skipped: ['artifact', 'info'],
-  subtask_retry_queued: ['retry', 'info'],
-  subtask_retry_triggered: ['retry', 'info'],
-  phase_retriggered: ['retry', 'info'],
-  cost_threshold_warning: ['cost', 'warn'],
-  cost_budget_breached: ['cost', 'error'],
-  crash_recovered: ['crash', 'warn'],
-  repeat_crash_pause: ['crash', 'error'],
-  nonidempotent_crash_paused: ['crash', 'error'],
-  nonidempotent_crash_resolved: ['crash', 'info'],
-} as const satisfies Record<string, readonly [EventCategory, EventLevel]>;
-export type Topic = keyof typeof TOPICS;
 
 export const ACTOR_KINDS = ['system', 'agent', 'action', 'human', 'external'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];

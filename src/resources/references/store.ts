@@ -2,6 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import type { UsedKind } from './model.ts';
+import { OPEN_PROJECT } from '../projects/store/statuses.ts';
 
 export type ReferenceStore = ReturnType<typeof createReferenceStore>;
 
@@ -63,7 +64,7 @@ export const createReferenceStore = (db: Database) => ({
         union all
         select distinct 'project', project.id
         from projects project join subtasks step on step.project_id = project.id
-        where project.customer_id = ${customerId} and project.status in ('planning', 'active', 'paused')
+        where project.customer_id = ${customerId} and project.status in ${OPEN_PROJECT}
           and ${row(slug)}
       ) users
       order by kind, name limit ${limit}`);

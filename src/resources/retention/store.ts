@@ -11,6 +11,7 @@ import { encodeTime } from 'ulid';
 import { firstUuid } from '../../platform/core/ids.ts';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
+import { GOING_PROJECT } from '../projects/store/statuses.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
@@ -94,7 +95,7 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
           'project_events',
           sql`select d.place from workspaces w cross join lateral (
               select e.ctid as place from project_events e where e.customer_id = w.customer_id and e.ts < ${time(before)}
-                and (select p.status from projects p where p.id = e.project_id) not in ('planning', 'active')
+                and (select p.status from projects p where p.id = e.project_id) not in ${GOING_PROJECT}
               order by e.ts limit ${limit}) d
             limit ${limit}`,
         ),

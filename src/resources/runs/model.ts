@@ -5,10 +5,20 @@ import type { Effort } from '../../platform/core/effort.ts';
 export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const;
-export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
-export const isTerminal = (status: RunStatus): status is TerminalStatus =>
-  (TERMINAL_STATUSES as readonly string[]).includes(status);
+/** Says of each status whether a run that has it is over. A new status does not compile without. */
+const IS_TERMINAL = {
+  queued: false,
+  running: false,
+  succeeded: true,
+  failed: true,
+  cancelled: true,
+} as const satisfies Record<RunStatus, boolean>;
+type WhereTerminal<Is> = { [Status in RunStatus]: (typeof IS_TERMINAL)[Status] extends Is ? Status : never }[RunStatus];
+export type TerminalStatus = WhereTerminal<true>;
+export const isTerminal = (status: RunStatus): status is TerminalStatus => IS_TERMINAL[status];
+export const isOpen = (status: RunStatus): status is WhereTerminal<false> => !IS_TERMINAL[status];
+export const TERMINAL_STATUSES = RUN_STATUSES.filter(isTerminal);
+export const OPEN_STATUSES = RUN_STATUSES.filter(isOpen);
 
 export const TRANSPORTS = ['rest', 'discord', 'cli', 'slack', 'telegram', 'whatsapp', 'cron'] as const;
 

@@ -2,6 +2,8 @@
  * What is asked for, as Postgres asks its index for it. The index has the words of each document as the configuration `simple` finds
  * them (migration 0027), so nothing is known of languages, and a word is found by its beginning.
  */
+import { isOneOf } from '../../platform/core/one-of.ts';
+import { OPEN_STATUSES } from '../runs/model.ts';
 import type { SearchKind, SearchStatus } from './model.ts';
 
 /** A query of text search, and the words that are to be seen in what it finds. */
@@ -58,7 +60,6 @@ export interface Marks {
   agent?: string | undefined;
 }
 
-const OPEN_RUN: readonly string[] = ['queued', 'running'];
 const quote = (lexeme: string): string => `'${lexeme.replace(/['\\]/g, '$&$&')}'`;
 
 /**
@@ -69,7 +70,7 @@ export function markQuery({ customerId, kinds, status, agent }: Marks): string {
   return [
     quote(`@${customerId}`),
     `(${kinds.map((kind) => quote(`#${kind}`)).join(' | ')})`,
-    ...(status === undefined ? [] : [quote(`%${OPEN_RUN.includes(status) ? 'open' : status}`)]),
+    ...(status === undefined ? [] : [quote(`%${isOneOf(OPEN_STATUSES, status) ? 'open' : status}`)]),
     ...(agent === undefined ? [] : [quote(`~${agent}`)]),
   ].join(' & ');
 }

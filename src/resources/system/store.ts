@@ -24,6 +24,8 @@ import { WEBHOOKS_BEHIND } from '../webhook-subscriptions/store/index.ts';
 import { webhookDeliveries } from '../webhook-subscriptions/table.ts';
 import type { Plan } from '../workspaces/model.ts';
 import { workspaces } from '../workspaces/table.ts';
+import { OPEN_RUN } from '../runs/store/statuses.ts';
+import { GOING_PROJECT } from '../projects/store/statuses.ts';
 
 export type SystemStore = ReturnType<typeof createSystemStore>;
 
@@ -55,9 +57,9 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
   backlog: (): Promise<Backlog[]> =>
     db.rows<Backlog>(sql`
       with open(kind, status, created_at) as (
-        select 'run', status::text, created_at from ${runs} where status in ('queued', 'running')
+        select 'run', status::text, created_at from ${runs} where status in ${OPEN_RUN}
         union all
-        select 'project', status::text, created_at from ${projects} where status in ('planning', 'active')
+        select 'project', status::text, created_at from ${projects} where status in ${GOING_PROJECT}
         union all
         select 'webhook_delivery', status::text, created_at from ${webhookDeliveries} where status = 'pending'
         union all
@@ -65,7 +67,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
         union all
         select 'gate', s.gate_kind::text, s.started_at
         from ${projects} p join ${subtasks} s on s.project_id = p.id
-        where p.status in ('planning', 'active') and s.status = 'blocked' and s.gate_kind is not null
+        where p.status in ${GOING_PROJECT} and s.status = 'blocked' and s.gate_kind is not null
       )
       select kind, status, count(*)::int as count,
         extract(epoch from now() - min(created_at))::float8 as "oldestS"

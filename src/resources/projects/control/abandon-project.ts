@@ -2,10 +2,11 @@
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
-import type { Actor, PhaseChange, Seen } from '../model.ts';
+import { isTerminal, type Actor, type PhaseChange, type Seen } from '../model.ts';
 import { noteProjectEvents } from '../store/record.ts';
 import { nameOf, requireSeen, settleWait } from '../store/waits.ts';
 import { runCommand } from './run-command.ts';
+import { OPEN_ATTEMPT, OPEN_TASK } from '../store/statuses.ts';
 
 /** @throws Problem not_found, project_ended, already_answered, changed_since */
 export const abandonProject = (
@@ -19,7 +20,7 @@ export const abandonProject = (
 ): Promise<{ changes: PhaseChange[] }> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     await requireSeen(db, project, projectId, seen);
-    if (project.status === 'completed' || project.status === 'abandoned') {
+    if (isTerminal(project.status)) {
       throw new Problem('project_ended', `the project is ${project.status}`);
     }
     const answer = { answer: 'abandon', by: nameOf(actor), via: seen?.via ?? ('elsewhere' as const) };
@@ -28,13 +29,13 @@ export const abandonProject = (
       update projects set status = 'abandoned', pause_reason = null, abandoned_at = now() where id = ${projectId}`);
     await db.rows(sql`
       update attempts set status = 'failed', error = 'the project was abandoned', completed_at = now()
-      where project_id = ${projectId} and status in ('pending', 'running')`);
+      where project_id = ${projectId} and status in ${OPEN_ATTEMPT}`);
     await db.rows(sql`
       update subtasks set status = 'skipped', completed_at = now()
-      where project_id = ${projectId} and status in ('pending', 'running', 'blocked', 'review')`);
+      where project_id = ${projectId} and status in ${OPEN_TASK}`);
     const skipped = await db.rows<{ id: string; slug: string }>(sql`
       update tasks set status = 'skipped', completed_at = now(), on_end = null
-      where project_id = ${projectId} and status in ('pending', 'running', 'blocked', 'review')
+      where project_id = ${projectId} and status in ${OPEN_TASK}
       returning id, phase_slug as slug`);
     await noteProjectEvents(
       db,

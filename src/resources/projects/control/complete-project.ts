@@ -10,6 +10,7 @@ import type { ProjectStatus } from '../model.ts';
 import { HAS_SAMPLE_CONTENT } from '../store/project-columns.ts';
 import { insertEvents, type LockedProject } from '../store/record.ts';
 import { runCommand } from './run-command.ts';
+import { DONE } from '../store/statuses.ts';
 
 export interface Completion {
   /** It is also true for a repeat, so that whoever lost the first answer can go on. */
@@ -34,7 +35,7 @@ export const completeProject = (db: Database, { projectId }: { projectId: string
     const [done] = await db.rows<Completed>(sql`
       update projects p set status = 'completed', completed_at = now(), completions = completions + 1
       where p.id = ${projectId} and p.status = 'active' and not exists (
-        select 1 from tasks t where t.project_id = p.id and t.status not in ('succeeded', 'skipped', 'stale'))
+        select 1 from tasks t where t.project_id = p.id and t.status not in ${DONE})
       returning p.completions, p.workflow_slug as "workflowSlug", p.workflow_version as "workflowVersion",
         to_char(p.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "completedAt",
         ${HAS_SAMPLE_CONTENT} as sample,

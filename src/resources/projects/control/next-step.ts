@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { PHASES_BEFORE_ARE_DONE, stepsBeforeAreDone } from '../store/ready.ts';
 import { runCommand } from './run-command.ts';
+import { IN_FLIGHT } from '../store/statuses.ts';
 
 export interface NextStep {
   subtaskId: string;
@@ -17,7 +18,7 @@ export const nextStep = (db: Database, { projectId }: { projectId: string }): Pr
       select s.id as "subtaskId", t.id as "taskId", t.phase_slug as "phaseSlug"
       from projects p join tasks t on t.project_id = p.id join subtasks s on s.task_id = t.id
       where p.id = ${projectId} and p.status = 'paused' and s.status = 'pending'
-        and (t.status in ('running', 'blocked', 'review') or (t.status = 'pending' and ${PHASES_BEFORE_ARE_DONE}))
+        and (t.status in ${IN_FLIGHT} or (t.status = 'pending' and ${PHASES_BEFORE_ARE_DONE}))
         and ${stepsBeforeAreDone()}
         and not exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'running')
       order by t.position, s.position limit 1`);

@@ -1,7 +1,7 @@
 /** Lets a person stop a project: from the moment this commits no further step begins. */
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
-import type { Actor } from '../model.ts';
+import { isTerminal, type Actor } from '../model.ts';
 import { pauseLocked } from '../store/record.ts';
 import { runCommand } from './run-command.ts';
 
@@ -12,7 +12,7 @@ export const pauseProject = (
 ): Promise<{ status: 'paused' }> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     const { status } = project;
-    if (status === 'completed' || status === 'abandoned') {
+    if (isTerminal(status)) {
       throw new Problem('project_not_active', `the project is ${status}`);
     }
     await pauseLocked(db, project, 'requested', { actor });

@@ -4,6 +4,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import type { EffectOf, PhaseChange } from '../model.ts';
 import type { LockedProject } from '../store/record.ts';
 import { effectOfAttempt, recordCrash } from '../engine/crashes.ts';
+import { IN_FLIGHT } from '../store/statuses.ts';
 
 export interface Recovery {
   /** The number of attempts that died and whose step is pending again. */
@@ -36,11 +37,11 @@ export async function recoverTasks(
   }
   await db.rows(sql`
     update subtasks s set status = 'pending'
-    where s.task_id = any(${ids}) and s.status in ('running', 'blocked', 'review')`);
+    where s.task_id = any(${ids}) and s.status in ${IN_FLIGHT}`);
   recovery.changes = await db.rows<PhaseChange>(sql`
     with dead as (
       select t.id, exists (select 1 from subtasks s where s.task_id = t.id and s.status = 'failed') as is_failed
-      from tasks t where t.id = any(${ids}) and t.status in ('running', 'blocked', 'review')
+      from tasks t where t.id = any(${ids}) and t.status in ${IN_FLIGHT}
     )
     update tasks t set status = (case when d.is_failed then 'failed' else 'pending' end)::task_status,
       completed_at = case when d.is_failed then now() end

@@ -15,6 +15,7 @@ import type { LockedProject } from '../store/record.ts';
 import { activate, compact, runCommand } from './run-command.ts';
 import { recoverTasks } from './recovery.ts';
 import { retryFailedStep, type RetryOutcome } from '../backtracking/retry-subtask.ts';
+import { IN_FLIGHT } from '../store/statuses.ts';
 
 export interface ResumeArgs {
   projectId: string;
@@ -60,7 +61,7 @@ export const resumeProject = (
     const dead = await db.rows<{ id: string }>(sql`
       select t.id from tasks t
       where t.project_id = ${projectId} and not t.id = any(${sql.param([...inFlightTaskIds])}::uuid[])
-        and (t.status in ('running', 'blocked', 'review')
+        and (t.status in ${IN_FLIGHT}
           or exists (select 1 from attempts a where a.task_id = t.id and a.status = 'running'))`);
     const recovery = await recoverTasks(
       db,

@@ -5,7 +5,8 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { GateMoment, GatePolicy, Timeout } from '../../templates/gates/model.ts';
-import { SYSTEM, type Topic } from '../model.ts';
+import { SYSTEM } from '../model.ts';
+import type { Topic } from '../feed/model.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../store/record.ts';
 import { runCommand } from '../control/run-command.ts';
 import { findGate, onReject, settleGate, type Gate, type ResolvedGate } from './settle-gate.ts';

@@ -10,6 +10,7 @@ import { requireSeen } from '../store/waits.ts';
 import { activate, runCommand } from '../control/run-command.ts';
 import { findGate, settleGate, type Gate, type ResolvedGate } from './settle-gate.ts';
 import { skipSteps } from '../engine/steps.ts';
+import { DONE } from '../store/statuses.ts';
 
 export interface ResolveEditPlanArgs {
   projectId: string;
@@ -83,7 +84,7 @@ async function discard(
 ): Promise<DiscardedSession> {
   const session = first(
     await db.rows<{ isOver: boolean; isEnacted: boolean }>(sql`
-    select t.status in ('succeeded', 'skipped', 'stale') or (
+    select t.status in ${DONE} or (
       gate.status = 'succeeded' and gate.gate_output ->> 'decision' is not distinct from 'rejected') as "isOver", exists (
       select 1 from subtasks s join project_commands c on c.project_id = s.project_id
       where s.task_id = t.id and starts_with(c.command_id, 'enact:' || s.id || ':') and c.result is not null) as "isEnacted"

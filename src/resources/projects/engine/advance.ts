@@ -69,11 +69,13 @@ export const openAndBegin = (
     // A running step may have begun in this very activity, whose worker died before it could report that. Its key
     // tells.
     const next = opening.steps
-      .filter((step) => ['pending', 'running'].includes(step.status) && canStart(step, opening.steps))
+      .filter((step) => isBeginning(step) && canStart(step, opening.steps))
       .map(({ subtaskId }) => ({ subtaskId, key: `${key}:${subtaskId}` }));
     const steps = next.length > 0 ? await loadSteps(db, ref, next) : [];
     return { ...opening, begun: await beginAll(db, project, ref, { next, steps, granted }, effectOf) };
   });
+
+const isBeginning = ({ status }: StepRef): boolean => status === 'pending' || status === 'running';
 
 const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
   step.dependsOn.every((position) => isDone(itemAt(steps, position).status)) &&

@@ -1,7 +1,7 @@
 /** Asks what attempts and gates have consumed, and whether it is still what there is. Parts of larger statements. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { TaskStatus } from '../model.ts';
-import { DONE } from '../store/ready.ts';
+import { DONE } from '../store/statuses.ts';
 
 /** Gates of these kinds judge what they show. The others wait for a time, or for another project. */
 const JUDGES = sql`('human', 'webhook')`;

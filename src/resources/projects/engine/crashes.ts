@@ -6,7 +6,8 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { Effect } from '../../runs/model.ts';
 import type { AttemptedKind } from '../../templates/model.ts';
-import { MAX_CRASHES, type EffectOf, type Topic } from '../model.ts';
+import { MAX_CRASHES, type EffectOf } from '../model.ts';
+import type { Topic } from '../feed/model.ts';
 import { ATTEMPT_KINDS } from './attempt-kinds.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../store/record.ts';
 

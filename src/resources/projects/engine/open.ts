@@ -3,7 +3,9 @@ import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import {
+  isGoing,
   isInFlight,
+  isTerminal,
   type PhaseOpening,
   type PhaseReading,
   type PhaseRef,
@@ -14,6 +16,7 @@ import { insertEvents, pausedAnswer, type LockedProject } from '../store/record.
 import { askApprovalsAgain } from '../decisions/approvals.ts';
 import { IS_APPROVED } from './consumed.ts';
 import { PHASES_BEFORE_ARE_DONE } from '../store/ready.ts';
+import { IN_FLIGHT } from '../store/statuses.ts';
 
 export interface LockedTask {
   id: string;
@@ -52,11 +55,11 @@ export async function openPhase(
   granted: boolean,
 ): Promise<PhaseOpening> {
   const { status } = project;
-  const mayOpen = status === 'planning' || status === 'active' || (status === 'paused' && granted);
+  const mayOpen = isGoing(status) || (status === 'paused' && granted);
   const opened = mayOpen ? await openPending(db, ref) : undefined;
   if (opened) return { kind: 'opened', steps: inOrder(opened.steps) };
   const task = await loadTask(db, ref);
-  if (!task || task.iteration > ref.iteration || status === 'abandoned' || status === 'completed') {
+  if (!task || task.iteration > ref.iteration || isTerminal(status)) {
     return { kind: 'superseded' };
   }
   // This is a repeat, or the same start after it continued as new.
@@ -140,5 +143,5 @@ export const setTaskStatus = (taskId: string, moving?: { subtaskId: string; to: 
         else 'running' end::task_status as status
       from (select ${status} as status, role from subtasks where task_id = ${taskId}::uuid) s
     ) now_is
-    where t.id = ${taskId}::uuid and t.status in ('running', 'blocked', 'review') and t.status <> now_is.status`;
+    where t.id = ${taskId}::uuid and t.status in ${IN_FLIGHT} and t.status <> now_is.status`;
 };

@@ -5,6 +5,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import type { StepRole, StepKind } from '../../templates/model.ts';
 import type { Actor, AttemptReason, TaskStatus } from '../model.ts';
 import { noteProjectEvents, type LockedProject, type NewProjectEvent } from '../store/record.ts';
+import { OPEN_ATTEMPT } from '../store/statuses.ts';
 
 export interface Step {
   id: string;
@@ -84,7 +85,7 @@ export async function skipSteps(
 ): Promise<void> {
   await db.rows(sql`
     update attempts set status = 'failed', error = ${reason}, completed_at = now()
-    where task_id = ${taskId}::uuid and status in ('pending', 'running')`);
+    where task_id = ${taskId}::uuid and status in ${OPEN_ATTEMPT}`);
   const skipped = await db.rows<{ id: string; slug: string; wasUnknown: boolean; phaseSlug: string }>(sql`
     with left_over as (
       select id, is_outcome_unknown from subtasks

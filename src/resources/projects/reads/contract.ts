@@ -13,16 +13,8 @@ import {
   Task,
   TaskPath,
 } from '../contract.ts';
-import {
-  ACTOR_KINDS,
-  EVENT_CATEGORIES,
-  EVENT_LEVELS,
-  MOST_FOUND,
-  PROJECT_STATUSES,
-  TASK_KINDS,
-  TOPICS,
-  type Topic,
-} from '../model.ts';
+import { ACTOR_KINDS, MOST_FOUND, PROJECT_STATUSES, TASK_KINDS } from '../model.ts';
+import { EVENT_CATEGORIES, EVENT_LEVELS, TOPICS, type Topic } from '../feed/model.ts';
 
 export const ProjectEvent = z
   .object({

@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { behindOf, makeAllDue, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
-import { DONE, PHASES_BEFORE_ARE_DONE, stepsBeforeAreDone } from './ready.ts';
+import { PHASES_BEFORE_ARE_DONE, stepsBeforeAreDone } from './ready.ts';
+import { DONE, GOING_PROJECT, IN_FLIGHT } from './statuses.ts';
 
 export interface CheckedProject {
   id: string;
@@ -47,7 +48,7 @@ const underWay = (olderThanMs: number): Queue => ({
   at: 'checked_at',
   lateMs: olderThanMs,
   // An abandoned project is asked about once more: its workflow may not know.
-  open: sql`(status in ('planning', 'active') or checked_at < abandoned_at)`,
+  open: sql`(status in ${GOING_PROJECT} or checked_at < abandoned_at)`,
 });
 
 /**
@@ -64,12 +65,12 @@ export const loadChecked = (db: Database, ids: readonly string[]) =>
     select p.id, (
       select coalesce(jsonb_agg(jsonb_build_object('slug', t.phase_slug, 'taskId', t.id, 'iteration', t.iteration)), '[]')
       from tasks t where t.project_id = p.id
-        and case when p.status = 'abandoned' then t.iteration > 0 else t.status in ('running', 'blocked', 'review') end) as phases,
+        and case when p.status = 'abandoned' then t.iteration > 0 else t.status in ${IN_FLIGHT} end) as phases,
       p.status = 'abandoned' as "isAbandoned",
       p.status = 'active' and (exists (
         select 1 from tasks t where t.project_id = p.id and (
           (t.status = 'pending' and ${PHASES_BEFORE_ARE_DONE})
-          or (t.status in ('running', 'blocked', 'review') and (
+          or (t.status in ${IN_FLIGHT} and (
             not exists (select 1 from subtasks s where s.task_id = t.id and s.status not in ${DONE})
             or exists (
               select 1 from subtasks s where s.task_id = t.id and s.status = 'pending' and ${stepsBeforeAreDone()}))))

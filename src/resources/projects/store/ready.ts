@@ -3,9 +3,7 @@
  * look for what nobody has begun.
  */
 import { sql, type SQL } from 'drizzle-orm';
-
-/** The statuses of `isDone`. */
-export const DONE = sql`('succeeded', 'skipped', 'stale')`;
+import { DONE } from './statuses.ts';
 
 /** Whether every phase before a task `t` is done. */
 export const PHASES_BEFORE_ARE_DONE = sql`not exists (

@@ -3,16 +3,9 @@ import { is, sql, SQL } from 'drizzle-orm';
 import { first } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { traceUuid } from '../../../platform/observability/spans.ts';
-import {
-  SYSTEM,
-  TOPICS,
-  type Actor,
-  type EventLevel,
-  type Pause,
-  type PauseReason,
-  type ProjectStatus,
-  type Topic,
-} from '../model.ts';
+import { SYSTEM, type Actor, type Pause, type PauseReason, type ProjectStatus } from '../model.ts';
+import { TOPICS, type EventLevel, type Topic } from '../feed/model.ts';
+import { GOING_PROJECT } from './statuses.ts';
 
 export interface LockedProject {
   id: string;
@@ -127,7 +120,7 @@ export async function pauseLocked(
 ): Promise<void> {
   const moved = await db.rows(sql`
     update projects set status = 'paused', pause_reason = ${reason}::pause_reason
-    where id = ${project.id} and (status in ('planning', 'active')
+    where id = ${project.id} and (status in ${GOING_PROJECT}
       or (status = 'paused' and ${reason} = 'requested' and pause_reason <> 'requested'))
     returning id`);
   if (moved.length === 0) return;

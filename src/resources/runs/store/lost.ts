@@ -4,6 +4,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import { behindOf, makeAllDue, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { askOrRefuse } from './lost-effects.ts';
+import { OPEN_RUN } from './statuses.ts';
 
 export interface CheckedRun {
   id: string;
@@ -34,7 +35,7 @@ export const loadUnstarted = (db: Database, ids: readonly string[]) =>
     from runs r join workspaces w on w.customer_id = r.customer_id
     where r.id = any(${sql.param([...ids])}::text[]) and r.status = 'queued'
       and (r.attempt_id is null or r.parent_run_id is not null)
-      and not exists (select 1 from runs p where p.id = r.parent_run_id and p.status in ('queued', 'running'))
+      and not exists (select 1 from runs p where p.id = r.parent_run_id and p.status in ${OPEN_RUN})
     order by r.seq`);
 
 /** Notes that Temporal has these. Most of them have begun by now, and nothing is written. */
@@ -47,7 +48,7 @@ const inFlight = (olderThanMs: number): Queue => ({
   table: 'runs',
   at: 'checked_at',
   lateMs: olderThanMs,
-  open: sql`status in ('queued', 'running')`,
+  open: sql`status in ${OPEN_RUN}`,
 });
 
 /** Takes runs, of all workspaces, about which Temporal was not asked for that long; they then wait that long again. */
@@ -62,7 +63,7 @@ export const loadChecked = (db: Database, ids: readonly string[]) =>
     select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent,
       r.turn_count as "turnCount",
       case
-        when c.status = 'pending' and p.status in ('queued', 'running') then 'there'
+        when c.status = 'pending' and p.status in ${OPEN_RUN} then 'there'
         when c.status = 'pending' then 'over'
         when r.parent_run_id is not null or r.attempt_id is null then 'none'
         when a.status in ('pending', 'running') then 'there'
@@ -89,7 +90,7 @@ export async function refuseUnknownCalls(db: Database, runId: string): Promise<v
     with recursive family(id) as (
       select ${runId}::text
       union
-      select r.id from runs r join family f on r.parent_run_id = f.id where r.status in ('queued', 'running')
+      select r.id from runs r join family f on r.parent_run_id = f.id where r.status in ${OPEN_RUN}
     )
     select c.run_id as "runId", c.call_id as "callId", c.tool from run_tool_calls c join family f on f.id = c.run_id
     where c.status = 'pending' and c.effect = 'irreversible'`);

@@ -2,9 +2,10 @@
 import { and, asc, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { countRows, countsOf, findPage, type Tallied } from '../../tallies/store.ts';
-import type { Wait } from '../model.ts';
+import { OPEN_STATUSES, type Wait } from '../model.ts';
 import { runEvents, runs } from '../table.ts';
 import { giveBack } from './budgets.ts';
+import { OPEN_RUN } from './statuses.ts';
 
 export interface RunWait {
   what: Wait;
@@ -28,7 +29,7 @@ export const netSaved = (savedUsd: SQL): SQL => sql`greatest(${savedUsd}, 0)::te
  * may say so. @param run the alias of `runs`
  */
 export const waitOf = (run: SQL): SQL => sql`
-  case when ${run}.status in ('queued', 'running') and ${run}.last_event_type = 'claude_request' then (
+  case when ${run}.status in ${OPEN_RUN} and ${run}.last_event_type = 'claude_request' then (
     select case when e.status = 'waiting'
       then jsonb_build_object('what', e.payload -> 'waits_for', 'since', e.payload -> 'since') end
     from run_events e where e.run_id = ${run}.id and e.customer_id = ${run}.customer_id order by e.id desc limit 1
@@ -140,7 +141,7 @@ export async function statsOfLastDay(db: Database, customerId: string) {
       runs: count(),
       completed: status('succeeded'),
       failed: status('failed'),
-      in_flight: status('queued', 'running'),
+      in_flight: status(...OPEN_STATUSES),
       cost_usd: sql<string>`coalesce(sum(${runs.costUsd}), 0)::text`,
     })
     .from(runs)
@@ -184,7 +185,7 @@ export async function summarizeAgent(db: Database, customerId: string, agent: st
       select dims[2] as status, rows, usd from ${countsOf({ list: 'run_outcomes', customerId, filter: { agent } })} ended
       union all
       select status::text, 1, cost_usd from runs
-      where customer_id = ${customerId} and agent = ${agent} and status in ('queued', 'running')
+      where customer_id = ${customerId} and agent = ${agent} and status in ${OPEN_RUN}
     ) counted`);
   const { rows: last } = await listRuns(db, customerId, { agent }, { limit: 10, offset: 0 });
   return { ...totals!, last };

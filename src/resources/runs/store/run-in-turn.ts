@@ -5,6 +5,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel } from '../../../platform/models/types.ts';
 import { MODEL_INTEGRATIONS } from '../../../platform/models/catalogue.ts';
 import type { RequestedToolCall, RunStatus, StepOfRun } from '../model.ts';
+import { OPEN_RUN, TERMINAL_RUN } from './statuses.ts';
 
 interface TurnMessage {
   turn: number;
@@ -100,7 +101,7 @@ export const runInTurn = (runId: string, more = sql``): SQL => sql`
       case when r.conversation is not null then (
         select e.id from runs e
         where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
-          and e.status in ('queued', 'running')
+          and e.status in ${OPEN_RUN}
         order by e.seq limit 1) end as "blockedBy",
       r.status = 'queued' and exists (
         select 1 from memory_entries m where m.customer_id = r.customer_id) as "hasEntries",
@@ -131,7 +132,7 @@ export async function loadEarlierExchanges(db: Database, runId: string, count: n
     select prompt, output from (
       select e.seq, e.prompt, case when e.status = 'succeeded' then e.output end as output from runs e, runs r
       where r.id = ${runId} and e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
-        and e.status in ('succeeded', 'failed', 'cancelled') and e.error_code is distinct from 'model_refused'
+        and e.status in ${TERMINAL_RUN} and e.error_code is distinct from 'model_refused'
         and not (e.error_code is not distinct from 'model_context_overflow' and length(e.prompt) > ${OVERLONG_PROMPT})
       order by e.seq desc limit ${count}) latest
     order by seq`);

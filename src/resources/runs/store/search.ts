@@ -9,6 +9,7 @@ import { countsOf } from '../../tallies/store.ts';
 import { isSampleRun } from './queries.ts';
 import type { RunFilters } from '../views/contract.ts';
 import { RUN_STATUSES, type RunStatus } from '../model.ts';
+import { OPEN_RUN } from './statuses.ts';
 
 /** A page looks at so many rows, where what is asked for is no part of an index. */
 const LOOKED_AT = 1_000;
@@ -116,7 +117,7 @@ export async function countByStatus(
     select status, sum(rows)::float8 as total from (
       select dims[2] as status, rows from ${countsOf({ list: 'run_outcomes', customerId, filter: { agent } })} ended
       union all
-      select status::text, 1 from runs where customer_id = ${customerId} and status in ('queued', 'running')
+      select status::text, 1 from runs where customer_id = ${customerId} and status in ${OPEN_RUN}
         ${agent === undefined ? NOTHING : sql`and agent = ${agent}`}
     ) counted group by status`);
   const totals = Object.fromEntries(rows.map(({ status, total }) => [status, total]));

@@ -20,6 +20,7 @@ import {
 import { bookCost, release, type WalletBooking } from './budgets.ts';
 import { countEvents, insertEvents, type NewEvent } from './events.ts';
 import type { RecordedToolCall, RunInTurn } from './run-in-turn.ts';
+import { OPEN_RUN } from './statuses.ts';
 
 export interface RunBeginning {
   runId: string;
@@ -62,7 +63,7 @@ export async function noteEvents(db: Database, runId: string, events: readonly N
   await db.rows(sql`
     with noted as (
       update runs set ${countEvents(events)}
-      where id = ${runId} and status in ('queued', 'running')
+      where id = ${runId} and status in ${OPEN_RUN}
         and not exists (select 1 from run_events where run_id = ${runId} and key = ${first(events).key})
       returning id, customer_id
     ) ${insertEvents(sql`noted`, events)}`);
@@ -147,7 +148,7 @@ const afterColumns = (run: EndingRun): SQL => sql`
 const nextOf = (runId: string): SQL => sql`(
   select later.id from runs later, runs earlier
   where earlier.id = ${runId} and later.customer_id = earlier.customer_id and later.conversation = earlier.conversation
-    and later.seq > earlier.seq and later.status in ('queued', 'running')
+    and later.seq > earlier.seq and later.status in ${OPEN_RUN}
   order by later.seq limit 1)`;
 
 export interface TurnRecord {
@@ -272,7 +273,7 @@ export async function endRun(db: Database, runId: string, end: RunEnd): Promise<
   const [after] = await db.rows<AfterRun>(sql`
     with ended as (
       update runs set started_at = coalesce(started_at, now()), ${endColumns(end)} ${countEvents([event])}
-      where id = ${runId} and status in ('queued', 'running') returning id, customer_id
+      where id = ${runId} and status in ${OPEN_RUN} returning id, customer_id
     ), events as (${insertEvents(sql`ended`, [event])})
     ${announce(sql`ended`, run, end)}
     select ${afterColumns(run)} from ended`);

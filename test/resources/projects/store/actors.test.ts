@@ -2,7 +2,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { first } from '../../../../src/platform/core/present.ts';
-import { SYSTEM, TOPICS, type Actor, type Topic } from '../../../../src/resources/projects/model.ts';
+import { SYSTEM, type Actor } from '../../../../src/resources/projects/model.ts';
+import { TOPICS, type Topic } from '../../../../src/resources/projects/feed/model.ts';
 import * as commands from '../../../../src/resources/projects/commands.ts';
 import { delegateGate } from '../../../../src/resources/projects/decisions/delegate-gate.ts';
 import { remindOfWait } from '../../../../src/resources/projects/store/waits.ts';
