@@ -41,20 +41,24 @@ export const PLACES: Record<string, Record<string, Shown>> = {
     "condition(() => submitted.has(call), timeoutMs, { summary: 'looks whether it is answered' })": ['lostEffect'],
     'executeChild(agentRun, options)': ['question'],
   },
-  'phase/gate-moments.ts': {
+  'phase/gate-timers.ts': {
     'condition(isOver, Math.max(1, inMs - passedMs), { summary: `${name}: ${what}` })': ['timedGate'],
   },
   'phase/step-work.ts': {
     'executeChild(agentRun, {': ['step', 'runStep'],
     'sleep(timeoutMs, { summary })': 'beside the run of a step, which ends with it or sooner',
   },
-  'phase/workflow.ts': {
-    'condition(() => resumes > before || isGranted() || graph.hasFailed())': ['pause', 'runStep'],
+  'phase/ask-record.ts': {
+    'condition(() => state.resumes > before || isGranted() || graph.hasFailed())': ['pause', 'runStep'],
+  },
+  'phase/gate.ts': {
     'condition(isOver)': ALL_GATES,
-    'condition(isOver, waitMs, { summary: `${step.slug}: ${gateKind} gate` })': ALL_GATES,
-    'condition(() => hasNews() || isIdle() || graph.ready().length > 0)': ALL_GATES,
+    'condition(isOver, waitMs, { summary: `${slug}: ${gateKind} gate` })': ALL_GATES,
+  },
+  'phase/workflow.ts': {
+    'condition(() => state.hasNews() || state.isIdle() || graph.ready().length > 0)': ALL_GATES,
+    'condition(state.isIdle)': ENDING,
     'condition(isIdle)': ENDING,
-    'condition(() => graph.inFlight.size === 0)': ENDING,
   },
   'project/handle-commands.ts': {
     'condition(() => !granted.has(subtaskId) || board.inFlight.get(phaseSlug) !== iteration)': ['runStep'],

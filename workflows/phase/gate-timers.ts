@@ -7,21 +7,21 @@ import type { recordsInTurn } from '../shared/activities.ts';
 interface OpenGate {
   projectId: string;
   subtaskId: string;
-  /** For whoever looks at its timers. */
+  /** The name of the gate in the summaries of its timers. */
   name: string;
   records: ReturnType<typeof recordsInTurn>;
   /** It was answered, or called back. */
   isOver: () => boolean;
-  tellPaused: () => void;
+  signalPaused: () => void;
 }
 
 /**
  * One after the other, for as long as nobody answers.
  * @returns what time has decided; nothing where somebody did, or where time decides nothing
  */
-export async function passMoments(
+export async function runGateTimers(
   moments: readonly GateMoment[],
-  { projectId, subtaskId, name, records, isOver, tellPaused }: OpenGate,
+  { projectId, subtaskId, name, records, isOver, signalPaused }: OpenGate,
 ): Promise<GateDecision | undefined> {
   let passedMs = 0;
   for (const { what, nth, inMs } of moments) {
@@ -31,19 +31,24 @@ export async function passMoments(
     const { resolved } = await records.passGateMoment({ projectId, subtaskId, commandId: uuid4(), what, nth });
     if (resolved) return resolved.gate;
     // A deadline may have paused the project, and the gate stays open.
-    if (what === 'timeout') tellPaused();
+    if (what === 'timeout') signalPaused();
   }
   return undefined;
 }
 
 /**
  * Answers a gate when the time of its schedule has come, or the time for an answer is over.
- * @param answers gets the answer
+ * @param give takes the answer
  * @returns false where somebody was faster
  */
-export async function answerForTime(
-  { projectId, subtaskId, gateKind, records }: Omit<OpenGate, 'name' | 'isOver' | 'tellPaused'> & { gateKind: string },
-  answers: Map<string, GateDecision>,
+export async function answerByTimeout(
+  {
+    projectId,
+    subtaskId,
+    gateKind,
+    records,
+  }: Omit<OpenGate, 'name' | 'isOver' | 'signalPaused'> & { gateKind: string },
+  give: (answer: GateDecision) => void,
 ): Promise<boolean> {
   const answer = {
     subtask_id: subtaskId,
@@ -53,6 +58,6 @@ export async function answerForTime(
   };
   const gate = { projectId, answer, actor: SYSTEM, gateKind: null, commandId: uuid4(), isLenient: true };
   const outcome = await records.resolveGate(gate);
-  if (outcome.resolved) answers.set(subtaskId, outcome.resolved.gate);
+  if (outcome.resolved) give(outcome.resolved.gate);
   return outcome.resolved !== null;
 }
