@@ -14,15 +14,15 @@ interface ResolvedGate {
 }
 
 export function handleGates(state: ProjectState): void {
-  const { board, records, command, apply, wake, meanwhile, tellPhase, tellActive, unlessEnded } = state;
+  const { board, records, command, apply, wake, deliverInBackground, signalPhase, signalActive, unlessEnded } = state;
   const { projectId } = state.input;
 
   function passOn({ gate, phaseSlug, reactivated }: ResolvedGate): void {
     if (gate.effect === 'fail') state.become('paused', 'gate_rejected');
     if (reactivated) state.become('active');
     board.answer(phaseSlug, gate.subtaskId);
-    meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(gateResolvedSignal, gate)));
-    if (reactivated) meanwhile(tellActive());
+    deliverInBackground(signalPhase(phaseSlug, (phase) => phase.signal(gateResolvedSignal, gate)));
+    if (reactivated) deliverInBackground(signalActive());
     wake();
   }
 
@@ -46,7 +46,7 @@ export function handleGates(state: ProjectState): void {
     // not that it lost.
     const gate = { projectId, answer, actor, gateKind: null, commandId: uuid4(), isLenient: true };
     const { resolved } = await records.resolveGate(gate);
-    state.turns++;
+    state.statusEpoch++;
     if (resolved) passOn(resolved);
   });
 
@@ -60,8 +60,8 @@ export function handleGates(state: ProjectState): void {
         const { change, reactivated } = discarded;
         if (reactivated) state.become('active');
         apply([change]);
-        meanwhile(tellPhase(change.slug, (phase) => phase.signal(discardSignal)));
-        if (reactivated) meanwhile(tellActive());
+        deliverInBackground(signalPhase(change.slug, (phase) => phase.signal(discardSignal)));
+        if (reactivated) deliverInBackground(signalActive());
       }),
     { validator: unlessEnded('taskId', 'decision', 'decidedBy') },
   );

@@ -4,17 +4,16 @@ import {
   ChildWorkflowFailure,
   isCancellation,
   ParentClosePolicy,
-  setHandler,
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { PRIORITY } from '../../src/platform/core/priority.ts';
 import { phaseWorkflowId, type BoardPhase } from '../../src/resources/projects/model.ts';
-import { phaseEndedSignal, type PhaseInput, type PhaseResult } from '../phase/messages.ts';
+import type { PhaseResult } from '../phase/messages.ts';
 import { phase } from '../phase/workflow.ts';
 import { createBrake } from '../shared/brake.ts';
-import { phaseHeldSignal, phaseLostSignal, phaseStatusSignal, recheckSignal } from './messages.ts';
+import type { ProjectInput } from './messages.ts';
 import type { ProjectState } from './state.ts';
 
 type PhaseStart = Pick<BoardPhase, 'slug' | 'taskId'> & { iteration: number };
@@ -26,14 +25,14 @@ export function createPhases(state: ProjectState) {
   const { projectId } = input;
   const brake = createBrake();
 
-  function ended(result: PhaseResult): void {
+  function end(result: PhaseResult): void {
     if (!board.end(result)) return;
     state.costUsd = result.costUsd ?? state.costUsd;
     if (result.status === 'not_yet') state.isBehind = true;
     // The failed phase paused the project, unless somebody has had the project go on since; the record knows.
     if (result.status === 'failed') {
       state.isUncertain = true;
-      state.turns++;
+      state.statusEpoch++;
     }
     apply(result.changes);
   }
@@ -49,34 +48,13 @@ export function createPhases(state: ProjectState) {
   }
 
   async function follow({ slug, taskId }: BoardPhase, iteration: number, grantedStep?: string): Promise<void> {
-    const { customerId, workspaceId, limits, split, continueAfterEvents } = input;
-    const args: PhaseInput = {
-      projectId,
-      customerId,
-      workspaceId,
-      taskId,
-      slug,
-      iteration,
-      limits,
-      split,
-      ...(grantedStep !== undefined && { granted: grantedStep }),
-      ...(continueAfterEvents !== undefined && { continueAfterEvents }),
-    };
     try {
-      const child = await startChild(phase, {
-        workflowId: phaseWorkflowId(projectId, slug, iteration),
-        args: [args],
-        // The phase goes on while this workflow continues as new.
-        parentClosePolicy: ParentClosePolicy.ABANDON,
-        typedSearchAttributes: workflowInfo().typedSearchAttributes,
-        staticSummary: slug,
-        priority: { priorityKey: PRIORITY.steps },
-      });
-      ended(await child.result());
+      const child = await startPhase(input, { slug, taskId, iteration }, grantedStep);
+      end(await child.result());
     } catch (error) {
       if (isCancellation(error) && !(error instanceof ChildWorkflowFailure)) throw error;
       const told = resultIn(error);
-      if (told) return ended(told);
+      if (told) return end(told);
       // Such an error means a start that this workflow does not remember, or a phase that somebody ended by hand.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError) && !(error instanceof ChildWorkflowFailure)) {
         throw error;
@@ -121,7 +99,7 @@ export function createPhases(state: ProjectState) {
   async function endAll(): Promise<void> {
     if (isOver) return;
     isOver = true;
-    await state.tellPhases((phase) => phase.cancel());
+    await state.signalPhases((phase) => phase.cancel());
   }
 
   return {
@@ -129,34 +107,39 @@ export function createPhases(state: ProjectState) {
     recoverOrphans,
     syncWithRecord,
     endAll,
-
-    /** Listens to what phases, and housekeeping, tell the project. */
-    listen(): void {
-      setHandler(phaseStatusSignal, (told) => {
-        board.note(told);
-        wake();
-      });
-      setHandler(phaseHeldSignal, async (told) => {
-        board.hold(told);
-        wake();
-        if (!told.isPaused || state.status !== 'active') return;
-        await state.believe(records.pauseIdle({ projectId }));
-        wake();
-      });
-      setHandler(phaseEndedSignal, ended);
-      setHandler(phaseLostSignal, async (lost) => {
-        if (board.inFlight.get(lost.slug) === lost.iteration) await recover(lost);
-      });
-      setHandler(recheckSignal, async () => {
-        await state.believe(records.pauseIdle({ projectId }));
-        if (state.status === 'abandoned') return wake();
-        brake.release();
-        await syncWithRecord();
-        state.meanwhile(state.tellActive());
-      });
-    },
+    end,
+    recover,
+    releaseBrake: brake.release,
   };
 }
+
+const startPhase = (
+  { projectId, customerId, workspaceId, limits, split, continueAfterEvents }: ProjectInput,
+  { slug, taskId, iteration }: PhaseStart,
+  grantedStep: string | undefined,
+) =>
+  startChild(phase, {
+    workflowId: phaseWorkflowId(projectId, slug, iteration),
+    args: [
+      {
+        projectId,
+        customerId,
+        workspaceId,
+        taskId,
+        slug,
+        iteration,
+        limits,
+        split,
+        ...(grantedStep !== undefined && { granted: grantedStep }),
+        ...(continueAfterEvents !== undefined && { continueAfterEvents }),
+      },
+    ],
+    // The phase goes on while the project's workflow continues as new.
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    typedSearchAttributes: workflowInfo().typedSearchAttributes,
+    staticSummary: slug,
+    priority: { priorityKey: PRIORITY.steps },
+  });
 
 /** @returns the result that a failed phase put into its failure */
 function resultIn(error: unknown): PhaseResult | undefined {

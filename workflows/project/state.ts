@@ -4,21 +4,20 @@
  */
 import { ActivityFailure, ApplicationFailure, currentUpdateInfo } from '@temporalio/workflow';
 import { present } from '../../src/platform/core/present.ts';
-import type { ProblemCode } from '../../src/platform/core/problem.ts';
 import type { Pause, PhaseChange, ProjectStatus } from '../../src/resources/projects/model.ts';
 import { resumedSignal } from '../phase/messages.ts';
 import { recordsInTurn } from '../shared/activities.ts';
 import { createDetails } from '../shared/details.ts';
 import { createBoard } from './board.ts';
-import { faultOf, type CommandField } from './commands.ts';
-import type { Command, ProjectInput } from './messages.ts';
-import { createTelling } from './telling.ts';
+import type { ProjectInput } from './messages.ts';
+import { createPhaseSignals } from './phase-signals.ts';
+import { createValidators } from './validators.ts';
 
 export type ProjectState = ReturnType<typeof createState>;
 
 export function createState(input: ProjectInput) {
   const board = createBoard(input.phases, input.inFlight ?? []);
-  const telling = createTelling(input.projectId, board.inFlight);
+  const signals = createPhaseSignals(input.projectId, board.inFlight);
   const records = recordsInTurn();
   const details = createDetails(() => board.render(state));
   const resume = `\`aos project resume ${input.projectId}\``;
@@ -28,7 +27,8 @@ export function createState(input: ProjectInput) {
     input,
     records,
     board,
-    ...telling,
+    ...signals,
+    ...createValidators(board, (): ProjectStatus => state.status),
     status: input.status as ProjectStatus,
     /** Why it is paused, as far as that is known here. */
     pause: input.pause,
@@ -36,7 +36,7 @@ export function createState(input: ProjectInput) {
     /** So many commands were sent to this run of the workflow. */
     updates: 0,
     /** It grows with whatever may move the status, and so tells whether something may have moved it in the meantime. */
-    turns: 0,
+    statusEpoch: 0,
     /** Says that something happened which the main loop should look at. */
     hasNews: true,
     /** Says that the status is to be read from the record. */
@@ -77,7 +77,7 @@ export function createState(input: ProjectInput) {
     },
 
     /** Tells every phase under way that the project is active again. */
-    tellActive: (): Promise<unknown> => telling.tellPhases((phase) => phase.signal(resumedSignal)),
+    signalActive: (): Promise<unknown> => signals.signalPhases((phase) => phase.signal(resumedSignal)),
 
     /** Work was added, so a completed project goes on; one that is paused stays paused. */
     reopen(): void {
@@ -87,46 +87,29 @@ export function createState(input: ProjectInput) {
     /** Runs a command under the id of its update, and gives a refusal to whoever sent it. */
     async command<T>(work: (commandId: string) => Promise<T>): Promise<T> {
       state.updates++;
-      state.turns++;
+      state.statusEpoch++;
       try {
         return await work(present(currentUpdateInfo()).id);
       } catch (error) {
         if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) throw error.cause;
         throw error;
       } finally {
-        state.turns++;
+        state.statusEpoch++;
         state.wake();
       }
     },
 
     /** Takes the status from the record, unless a command that may be newer, or older, changed it in the meantime. */
-    async believe<Told extends { status: ProjectStatus; pause?: Pause }>(asking: Promise<Told>): Promise<Told> {
-      const before = state.turns;
+    async adoptRecordedStatus<Told extends { status: ProjectStatus; pause?: Pause }>(
+      asking: Promise<Told>,
+    ): Promise<Told> {
+      const before = state.statusEpoch;
       const told = await asking;
-      state.isUncertain = state.turns !== before;
+      state.isUncertain = state.statusEpoch !== before;
       if (!state.isUncertain) ({ status: state.status, pause: state.pause } = { pause: undefined, ...told });
       state.show();
       return told;
     },
-
-    // Validators are synchronous on purpose: a throw in an asynchronous one fails the workflow task and hangs the caller.
-    // They refuse what can never be; what depends on the record is refused under its lock.
-    unlessEnded:
-      (...required: CommandField[]) =>
-      (command: Command): void => {
-        const fault = faultOf(command, required);
-        if (fault) throw refusal('bad_request', fault);
-        if (state.status === 'abandoned') throw refusal('project_ended', 'the project was abandoned');
-      },
-    onPhase:
-      (...required: CommandField[]) =>
-      (command: Command & { phaseSlug: string }): void => {
-        state.unlessEnded('phaseSlug', ...required)(command);
-        const { phaseSlug } = command;
-        if (!board.find(phaseSlug)) throw refusal('not_found', `the project has no phase ${phaseSlug}`);
-      },
   };
   return state;
 }
-
-const refusal = (code: ProblemCode, message: string) => ApplicationFailure.nonRetryable(message, code);

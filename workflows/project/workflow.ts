@@ -1,5 +1,5 @@
 /**
- * A project: its phase graph, each phase a child workflow, and whatever people ask of it meanwhile.
+ * A project: its phase graph, each phase a child workflow, and whatever people ask of it deliverInBackground.
  *
  * Temporal owns the progress. Postgres holds the record, which activities alone write, under a lock on the project's
  * row; so it is there that two commands, or a command and a phase, are put in an order. The board here is what the
@@ -9,8 +9,10 @@
  */
 import { condition, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { detachSignal } from '../phase/messages.ts';
-import { handleCommands } from './handle-commands.ts';
+import { handleBacktracking } from './handle-backtracking.ts';
+import { handleControl } from './handle-control.ts';
 import { answerWaiters, handleGates } from './handle-gates.ts';
+import { handlePhaseSignals } from './handle-phase-signals.ts';
 import type { ProjectInput } from './messages.ts';
 import { createPhases, type Phases } from './phases.ts';
 import { createState, type ProjectState } from './state.ts';
@@ -24,12 +26,13 @@ export async function project(input: ProjectInput): Promise<void> {
   const state = createState(input);
   const phases = createPhases(state);
   // The order matters: what came before there was a handler is handled as soon as there is one.
-  handleCommands(state, phases);
+  handleControl(state, phases);
+  handleBacktracking(state);
   handleGates(state);
-  phases.listen();
+  handlePhaseSignals(state, phases);
 
   const { projectId } = input;
-  if (state.status === 'planning') await state.believe(state.records.startProject({ projectId }));
+  if (state.status === 'planning') await state.adoptRecordedStatus(state.records.startProject({ projectId }));
   // Somebody ended another run of this workflow while these phases were under way.
   await phases.recoverOrphans();
   // The workflow was started to carry out a command, which is on its way.
@@ -38,7 +41,7 @@ export async function project(input: ProjectInput): Promise<void> {
 
   for (;;) {
     state.hasNews = false;
-    await goAsFarAsPossible(state, phases);
+    await advanceProject(state, phases);
     state.show();
     if (hasEnded(state)) {
       if (state.status === 'abandoned') await phases.endAll();
@@ -46,7 +49,7 @@ export async function project(input: ProjectInput): Promise<void> {
       if (hasEnded(state)) return state.show();
       continue;
     }
-    if (isFull(state)) await continueElsewhere(state);
+    if (isFull(state)) await continueProjectAsNew(state);
     await condition(() => state.hasNews || isFull(state));
   }
 }
@@ -59,10 +62,10 @@ const isFull = ({ input, updates }: ProjectState): boolean =>
   workflowInfo().historyLength > (input.continueAfterEvents ?? Number.POSITIVE_INFINITY);
 
 /** Starts what can begin; ends the project when nothing is left to do; pauses it when only a person can help. */
-async function goAsFarAsPossible(state: ProjectState, phases: Phases): Promise<void> {
-  const { board, records, believe } = state;
+async function advanceProject(state: ProjectState, phases: Phases): Promise<void> {
+  const { board, records, adoptRecordedStatus } = state;
   const { projectId } = state.input;
-  while (state.isUncertain) await believe(records.pauseIdle({ projectId }));
+  while (state.isUncertain) await adoptRecordedStatus(records.pauseIdle({ projectId }));
   while (state.isBehind) {
     state.isBehind = false;
     await phases.syncWithRecord();
@@ -71,7 +74,7 @@ async function goAsFarAsPossible(state: ProjectState, phases: Phases): Promise<v
   if (state.status !== 'active' || board.inFlight.size > 0) return;
   if (board.isFinished()) return complete(state, phases);
   if (board.ready().length === 0) {
-    await believe(records.pauseIdle({ projectId }));
+    await adoptRecordedStatus(records.pauseIdle({ projectId }));
     if (isActive(state)) await phases.syncWithRecord();
   }
 }
@@ -81,13 +84,13 @@ const isActive = ({ status }: ProjectState): boolean => status === 'active';
 
 async function complete(state: ProjectState, phases: Phases): Promise<void> {
   const { projectId } = state.input;
-  const ending = await state.believe(state.records.completeProject({ projectId }));
+  const ending = await state.adoptRecordedStatus(state.records.completeProject({ projectId }));
   if (ending.completed) await answerWaiters(projectId, ending.waiters, 'approved');
   else if (isActive(state)) await phases.syncWithRecord();
 }
 
 /** Continues as new once every phase under way knows that it is to report by signal from then on. */
-async function continueElsewhere(state: ProjectState): Promise<void> {
+async function continueProjectAsNew(state: ProjectState): Promise<void> {
   const { input, board, isSettled, handleOf } = state;
   const detached = new Set<string>(input.inFlight?.map(({ slug, iteration }) => `${slug}/${iteration}`));
   for (;;) {

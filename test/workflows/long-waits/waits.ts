@@ -60,7 +60,7 @@ export const PLACES: Record<string, Record<string, Shown>> = {
     'condition(state.isIdle)': ENDING,
     'condition(isIdle)': ENDING,
   },
-  'project/handle-commands.ts': {
+  'project/handle-control.ts': {
     'condition(() => !granted.has(subtaskId) || board.inFlight.get(phaseSlug) !== iteration)': ['runStep'],
     'condition(() => board.inFlight.get(phaseSlug) !== iteration)': IN_PASSING,
   },

@@ -1,27 +1,17 @@
 /**
- * Handles what people ask of a project, beside the answers to its gates. Each command is an update, so that whoever
- * asks gets an answer.
+ * Handles updates with which people control a project: it pauses, goes on, ends, or runs one step. An update gives the
+ * caller an answer.
  */
 import { condition, isCancellation, setHandler } from '@temporalio/workflow';
 import { present } from '../../src/platform/core/present.ts';
 import { grantStepSignal, stepRetriedSignal } from '../phase/messages.ts';
 import { answerWaiters } from './handle-gates.ts';
-import {
-  abandonUpdate,
-  editSessionUpdate,
-  pauseUpdate,
-  resumeUpdate,
-  retriggerUpdate,
-  retrySubtaskUpdate,
-  revertUpdate,
-  runStepUpdate,
-  stepEndedSignal,
-} from './messages.ts';
+import { abandonUpdate, pauseUpdate, resumeUpdate, runStepUpdate, stepEndedSignal } from './messages.ts';
 import type { Phases } from './phases.ts';
 import type { ProjectState } from './state.ts';
 
-export function handleCommands(state: ProjectState, phases: Phases): void {
-  const { board, records, command, apply, meanwhile, tellPhase, handleOf, unlessEnded, onPhase } = state;
+export function handleControl(state: ProjectState, phases: Phases): void {
+  const { board, records, command, apply, deliverInBackground, signalPhase, handleOf, unlessEnded } = state;
   const { projectId } = state.input;
   /** These steps may run although the project is paused. */
   const granted = new Set<string>();
@@ -49,9 +39,9 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         state.become('active');
         apply(changes);
         for (const { phaseSlug, subtaskId } of retried) {
-          meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
+          deliverInBackground(signalPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
         }
-        meanwhile(state.tellActive());
+        deliverInBackground(state.signalActive());
         return summary;
       }),
     { validator: unlessEnded() },
@@ -65,7 +55,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         const { changes, waiters } = await records.abandonProject(abandon);
         state.become('abandoned');
         apply(changes);
-        meanwhile(Promise.all([phases.endAll(), answerWaiters(projectId, waiters, 'rejected')]));
+        deliverInBackground(Promise.all([phases.endAll(), answerWaiters(projectId, waiters, 'rejected')]));
         return { status: 'abandoned' as const };
       }),
     { validator: unlessEnded() },
@@ -103,55 +93,4 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
       }
     }
   }
-
-  setHandler(
-    retrySubtaskUpdate,
-    ({ actor, subtaskId }) =>
-      command(async (commandId) => {
-        const { change, inFlight, phaseSlug } = await records.retrySubtask({ projectId, subtaskId, actor, commandId });
-        if (change) apply([change]);
-        else if (inFlight) {
-          meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
-        }
-      }),
-    { validator: unlessEnded('subtaskId') },
-  );
-
-  setHandler(
-    retriggerUpdate,
-    ({ actor, phaseSlug, cascade }) =>
-      command(async (commandId) => {
-        const retrigger = { projectId, phaseSlug, cascade, actor, commandId };
-        const { changes, ...result } = await records.retriggerPhase(retrigger);
-        state.reopen();
-        apply(changes);
-        return result;
-      }),
-    { validator: onPhase('cascade') },
-  );
-
-  setHandler(
-    revertUpdate,
-    ({ actor, phaseSlug, targetVersion, cascade }) =>
-      command(async (commandId) => {
-        const revert = { projectId, phaseSlug, targetVersion, cascade, actor, commandId };
-        const { changes, ...result } = await records.revertArtifact(revert);
-        state.reopen();
-        apply(changes);
-        return result;
-      }),
-    { validator: onPhase('targetVersion', 'cascade') },
-  );
-
-  setHandler(
-    editSessionUpdate,
-    ({ actor, cascade }) =>
-      command(async (commandId) => {
-        const { change, ...ids } = await records.startEditSession({ projectId, cascade, actor, commandId });
-        state.reopen();
-        apply([change]);
-        return ids;
-      }),
-    { validator: unlessEnded('cascade') },
-  );
 }

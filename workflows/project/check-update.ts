@@ -34,19 +34,19 @@ const FIELDS = {
   decidedBy: isText,
   gateKind: isOneOf(['human', 'webhook']),
 } satisfies Record<string, Check>;
-export type CommandField = keyof typeof FIELDS;
+export type UpdateField = keyof typeof FIELDS;
 
-type UnknownCommand = { actor?: { kind?: unknown; id?: unknown }; seen?: unknown } & Record<string, unknown>;
+type UnknownUpdate = { actor?: { kind?: unknown; id?: unknown }; seen?: unknown } & Record<string, unknown>;
 
 const isSeen: Check = (value) => {
   const { waitId, revision, via } = (value ?? {}) as Partial<Record<keyof Seen, unknown>>;
   return isUuid(waitId) && Number.isSafeInteger(revision) && isOneOf(WAYS)(via);
 };
 
-/** @returns what is wrong with the command itself, whatever the record says */
-export function faultOf(command: unknown, required: readonly CommandField[]): string | undefined {
+/** @returns what is wrong with the update itself, whatever the record says */
+export function findUpdateFault(command: unknown, required: readonly UpdateField[]): string | undefined {
   if (typeof command !== 'object' || command === null) return 'an update needs an object';
-  const { actor, seen, ...fields } = command as UnknownCommand;
+  const { actor, seen, ...fields } = command as UnknownUpdate;
   if (!isOneOf(ACTOR_KINDS)(actor?.kind) || !(present(actor).id === null || isText(present(actor).id))) {
     return `an update needs actor {kind, id}, kind one of ${ACTOR_KINDS.join(', ')}, id a text or null`;
   }
