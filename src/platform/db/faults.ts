@@ -14,6 +14,14 @@ export interface DatabaseFault {
   kind: 'away' | 'behind' | 'wrong' | 'doubtful';
 }
 
+/** Nothing brings such a database forward (decision 216). */
+export const beforeBaseline: DatabaseFault = {
+  setting: 'DATABASE_URL',
+  found: 'the database was made by a version before 1.0, which cannot be upgraded',
+  mend: 'export what you need with that version (`aos workspaces export`), then start this one with an empty database',
+  kind: 'wrong',
+};
+
 export const lineOf = ({ setting, found, mend }: DatabaseFault): string => `${setting}: ${found}; ${mend}`;
 
 /** Where a client connects to, and as whom. */

@@ -13,7 +13,7 @@ import { errorCodeOf } from '../core/causes.ts';
 import { ConfigError } from '../core/config.ts';
 import { parseJson } from '../core/json.ts';
 import { APPLICATION_NAME } from './application-name.ts';
-import { faultIn, lineOf } from './faults.ts';
+import { beforeBaseline, faultIn, lineOf } from './faults.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
 /** The number is arbitrary; no other program may use it on this database. */
@@ -36,7 +36,10 @@ export async function migrate(databaseUrl: string): Promise<void> {
   client.on('error', () => {});
   try {
     await client.connect();
-    if ((await appliedMigration(client)) >= Math.max(...(await migrationTimes()))) return;
+    const times = await migrationTimes();
+    const applied = await appliedMigrations(client);
+    if (isBeforeBaseline(applied, times)) throw new ConfigError(lineOf(beforeBaseline));
+    if (applied.last >= Math.max(...times)) return;
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await applyMigrations(drizzle(client), { migrationsFolder: MIGRATIONS_FOLDER });
     await client.query('select pg_advisory_unlock($1)', [LOCK]);
@@ -54,13 +57,25 @@ export async function migrationTimes(): Promise<number[]> {
   return journal.entries.map(({ when }) => when);
 }
 
-/** Most starts find nothing to do, which one statement tells. @returns the time of the last migration, 0 before the first */
-export async function appliedMigration(client: pg.Client): Promise<number> {
+/** The times of the first and the last migration that a database has; 0 where it has none. */
+export interface AppliedMigrations {
+  first: number;
+  last: number;
+}
+
+/** Most starts find nothing to do, which one statement tells. */
+export async function appliedMigrations(client: pg.Client): Promise<AppliedMigrations> {
   const { rows } = await client
-    .query<{ at: string | null }>('select max(created_at) as at from drizzle.__drizzle_migrations')
+    .query<{ first: string | null; last: string | null }>(
+      'select min(created_at) as first, max(created_at) as last from drizzle.__drizzle_migrations',
+    )
     .catch((error: unknown) => {
       if (errorCodeOf(error) === NO_TABLE) return { rows: [] };
       throw error;
     });
-  return Number(rows[0]?.at ?? 0);
+  return { first: Number(rows[0]?.first ?? 0), last: Number(rows[0]?.last ?? 0) };
 }
+
+/** The first migration makes the schema of 1.0. A database that has an older one was made by a version before that. */
+export const isBeforeBaseline = ({ first }: AppliedMigrations, times: readonly number[]): boolean =>
+  first > 0 && first < Math.min(...times);

@@ -6,8 +6,8 @@ import { ConfigError, type Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { first } from '../core/present.ts';
 import { APPLICATION_NAME } from './application-name.ts';
-import { faultIn, lineOf, noVector, readOnly, type DatabaseFault } from './faults.ts';
-import { appliedMigration, migrationTimes } from './migrate.ts';
+import { beforeBaseline, faultIn, lineOf, noVector, readOnly, type DatabaseFault } from './faults.ts';
+import { appliedMigrations, isBeforeBaseline, migrationTimes } from './migrate.ts';
 
 type Settings = Pick<Config, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>;
 
@@ -145,12 +145,13 @@ async function compareSchema(
   tell: (fault: Pick<DatabaseFault, 'found' | 'mend'>, kind: DatabaseFault['kind']) => void,
 ): Promise<void> {
   const times = await migrationTimes();
-  const applied = await appliedMigration(client);
-  const missing = times.filter((when) => when > applied).length;
+  const applied = await appliedMigrations(client);
+  if (isBeforeBaseline(applied, times)) return tell(beforeBaseline, 'wrong');
+  const missing = times.filter((when) => when > applied.last).length;
   if (missing > 0) {
     tell({ found: `${missing} migrations are not applied`, mend: 'run `npm run migrate` with this version' }, 'behind');
   }
-  if (applied > Math.max(...times)) {
+  if (applied.last > Math.max(...times)) {
     // Migrations add and do not take away, so the version before goes on; a rolling upgrade and the way back need that.
     tell(
       {

@@ -4,7 +4,7 @@ import { date, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-o
 import { createdAt, instant, usd } from '../../platform/db/columns.ts';
 import type { SpendingTopic } from './notices/model.ts';
 
-/** Triggers write it (migration 0028): where a booking crosses a threshold of a cap, and where a call had no known price. */
+/** Triggers write it (`sql/`): where a booking crosses a threshold of a cap, and where a call had no known price. */
 export const spendingNotices = pgTable(
   'spending_notices',
   {

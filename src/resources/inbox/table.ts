@@ -1,6 +1,6 @@
 /**
  * Holds what stands still until somebody outside says something. Triggers on the subjects of waits open, revise and
- * close rows (migration 0015) in the statement that makes it true, so a wait can neither be missed nor outlive its
+ * close rows (`sql/waits_of_*.sql`) in the statement that makes it true, so a wait can neither be missed nor outlive its
  * subject. An answer settles its row in the same statement, with a name; a trigger closes the rows that are left.
  */
 import { sql } from 'drizzle-orm';

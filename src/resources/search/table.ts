@@ -1,5 +1,5 @@
 /**
- * What can be searched: a document for each run, project, artifact, file and event, with its words. Triggers keep it (migrations 0027, 0034 and 0038),
+ * What can be searched: a document for each run, project, artifact, file and event, with its words. Triggers keep it (`sql/`),
  * in the statements that write what it is of; nothing else writes it but the backfill of what was there before.
  */
 import { customType, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';

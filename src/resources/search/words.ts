@@ -1,6 +1,6 @@
 /**
  * What is asked for, as Postgres asks its index for it. The index has the words of each document as the configuration `simple` finds
- * them (migration 0027), so nothing is known of languages, and a word is found by its beginning.
+ * them (`sql/search_words.sql`), so nothing is known of languages, and a word is found by its beginning.
  */
 import { isOneOf } from '../../platform/core/one-of.ts';
 import { OPEN_STATUSES } from '../runs/model.ts';

@@ -1,5 +1,5 @@
 /**
- * Reads of what triggers count (migration 0006), and the fold that keeps them short. A total is exact: what is folded
+ * Reads of what triggers count (`sql/keep_tally.sql`), and the fold that keeps them short. A total is exact: what is folded
  * plus what is not, of one snapshot. Its cost is that of the combinations of filters that a list has, not of its rows.
  */
 import { sql, type SQL } from 'drizzle-orm';

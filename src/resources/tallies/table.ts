@@ -1,6 +1,6 @@
 /**
  * How many rows long lists have, so that nobody counts a million of them: written by triggers alone, in the transaction
- * of the rows (migration 0006), and folded together by housekeeping. A change is a row of its own, so that parallel
+ * of the rows (`sql/keep_tally.sql`), and folded together by housekeeping. A change is a row of its own, so that parallel
  * runs of a workspace never wait for one another's counter.
  */
 import { bigint, bigserial, index, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';

@@ -169,6 +169,18 @@ const CASES: [name: string, make: () => Promise<string>, told: RegExp, poolSize?
     /^behind .*1 migrations are not applied -> run `npm run migrate`/,
   ],
   [
+    'a schema from before 1.0',
+    async () => {
+      await as(server.url, 'create database early template ready');
+      await as(
+        address('postgres', 'early'),
+        `insert into drizzle.__drizzle_migrations (hash, created_at) values ('x', 1795265055549)`,
+      );
+      return address('postgres', 'early');
+    },
+    /^wrong .*made by a version before 1\.0.* -> export .*aos workspaces export.* empty database$/,
+  ],
+  [
     'a schema from a newer version',
     async () => {
       await as(server.url, 'create database ahead template ready');
@@ -263,6 +275,26 @@ test('what ends a start', async () => {
   lines.length = 0;
   await require(address('postgres', 'ahead'));
   expect(lines).toEqual([expect.stringContaining('of a newer version')]);
+});
+
+// Guards: a database of a version before 1.0 is refused with one line by the start and by the migration, and is left as it is.
+test('a database of a version before 1.0', async () => {
+  await as(server.url, 'create database older');
+  await as(
+    address('postgres', 'older'),
+    'create schema drizzle',
+    'create table drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
+    `insert into drizzle.__drizzle_migrations (hash, created_at) values ('first', 1795265055549), ('last', 1795785243162)`,
+  );
+  const settings = { DATABASE_URL: address('postgres', 'older'), DATABASE_POOL_SIZE: 10 };
+  const line = /^DATABASE_URL: the database was made by a version before 1\.0, .*$/;
+  await expect(requireDatabase(settings, { ...silent(), willMigrate: true })).rejects.toThrow(line);
+  await expect(migrate(settings.DATABASE_URL)).rejects.toThrow(line);
+  const { rows } = await as(
+    settings.DATABASE_URL,
+    `select count(*)::int as tables from pg_tables where schemaname = 'public'`,
+  );
+  expect(rows).toEqual([{ tables: 0 }]);
 });
 
 // Guards: the rights that a migration finds missing on its way are told in the same form.

@@ -326,8 +326,8 @@ describe('many rows', () => {
     await rows(sql`insert into run_messages select ${id(sql`n`)}, 0, 'user', '"x"' from generate_series(1, ${MANY}) n`);
     await rows(sql`insert into run_tool_calls (run_id, call_id, customer_id, turn, position, tool, arguments, effect)
       select ${id(sql`n`)}, 'c', 'kept', 1, 0, 't', '{}', 'read' from generate_series(1, ${MANY}) n`);
-    await rows(sql`insert into run_events (run_id, key, event_type, payload)
-      select ${id(sql`n`)}, 'k', 'run_completed', '{}' from generate_series(1, ${MANY}) n`);
+    await rows(sql`insert into run_events (run_id, customer_id, key, event_type, payload)
+      select ${id(sql`n`)}, 'kept', 'k', 'run_completed', '{}' from generate_series(1, ${MANY}) n`);
     await rows(sql`insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
       select gen_random_uuid(), 'h' || n, 'kept', ${id(sql`n`)}, 'c', 't', '', now() from generate_series(1, ${MANY}) n`);
     const [{ id: hook } = { id: 0 }] = await rows<{ id: number }>(sql`select id from webhook_subscriptions limit 1`);

@@ -44,7 +44,6 @@ export const KINDS: Readonly<Record<string, { files: readonly string[]; taken: n
   'upgrades, restarts and what a database goes through': {
     files: [
       ...inFolder('embedded', 'loaded-at-start.e2e one-writer postgres-session prepared-database'),
-      ...inFolder('platform/db', 'upgrade upgrade-waits'),
       ...inFolder('platform/temporal', 'deployments'),
       ...inFolder('security', 'rotate-secrets'),
     ],

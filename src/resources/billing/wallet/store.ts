@@ -1,6 +1,5 @@
 /**
- * Wallets: an append-only ledger of US dollars in millionths. The database keeps the balance (triggers of migration
- * 0005): a row that is inserted moves the limit of the wallet's budget, once for its key, and nothing else can. A
+ * Wallets: an append-only ledger of US dollars in millionths. The database keeps the balance (triggers, `sql/`): a row that is inserted moves the limit of the wallet's budget, once for its key, and nothing else can. A
  * balance may be below zero by what was already used; new spending is refused then.
  */
 import { and, desc, eq, lt, sql, type SQL } from 'drizzle-orm';

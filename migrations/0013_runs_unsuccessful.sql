@@ -1,1 +1,0 @@
-CREATE INDEX "runs_unsuccessful" ON "runs" USING btree ("customer_id","status","seq") WHERE "runs"."status" in ('failed', 'cancelled');

@@ -1,2 +1,0 @@
-ALTER TABLE "workspaces" ADD COLUMN "schedules_checked_at" timestamp with time zone DEFAULT now() NOT NULL;--> statement-breakpoint
-CREATE INDEX "workspaces_by_schedules_checked" ON "workspaces" USING btree ("schedules_checked_at");

@@ -1,1 +1,0 @@
-CREATE INDEX "waits_expiring" ON "waits" USING btree ("expires_at") WHERE "waits"."settled_at" is null and "waits"."expires_at" is not null;

@@ -1,1 +1,0 @@
-CREATE UNIQUE INDEX "log_events_missed_once" ON "log_events" USING btree ("customer_id",(payload ->> 'firing')) WHERE kind = 'schedule' and topic = 'missed';

@@ -1,1 +1,0 @@
-CREATE INDEX "log_events_of_withdrawn_runs" ON "log_events" USING btree ("customer_id","tx","seq") WHERE kind = 'run';
