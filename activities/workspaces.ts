@@ -28,6 +28,9 @@ export interface WorkspaceDependencies {
   stopTriggers: (tenant: ProvisionedTenant) => Promise<void>;
   /** Takes back the key of the managed model router, if the workspace has one. */
   takeBackRouterKey: (tenant: ProvisionedTenant) => Promise<unknown>;
+  /** Each lists a few of what has not ended. */
+  listOpenProjects: (customerId: string, limit: number) => Promise<{ id: string }[]>;
+  listOpenRuns: (customerId: string, limit: number) => Promise<{ id: string }[]>;
   abandonProject: (tenant: ProvisionedTenant, projectId: string) => Promise<unknown>;
   cancelRun: (tenant: ProvisionedTenant, runId: string) => Promise<unknown>;
   log: Log;
@@ -149,11 +152,11 @@ export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
         const tenant = await destroying(ref);
         const { customerId } = tenant;
         await endAll(
-          () => store.listOpenProjects(customerId, BATCH),
+          () => needs.listOpenProjects(customerId, BATCH),
           (id) => abandonProject(tenant, id),
         );
         await endAll(
-          () => store.listOpenRuns(customerId, BATCH),
+          () => needs.listOpenRuns(customerId, BATCH),
           (id) => cancelRun(tenant, id),
         );
         await needs.takeBackRouterKey(tenant);

@@ -11,13 +11,14 @@ import { registerSearchAttributes } from './platform/temporal/search-attributes.
 import { createMemberStore } from './resources/members/store.ts';
 import { createSignInStore } from './resources/sign-in/store.ts';
 import { createWorkspaceStore } from './resources/workspaces/store/index.ts';
+import { TENANT_DATA } from './resources/tenant-data.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 
 /** It is safe to repeat, and from several processes at once. */
 export async function prepare({ config, db, temporal }: Pick<Runtime, 'config' | 'db' | 'temporal'>): Promise<void> {
   await Promise.all([
     registerSearchAttributes(temporal),
-    createWorkspaceStore(db).seedInternal(config.BASE_URL ?? `http://localhost:${config.PORT}`),
+    createWorkspaceStore(db, TENANT_DATA).seedInternal(config.BASE_URL ?? `http://localhost:${config.PORT}`),
   ]);
   // Whoever operates the deployment signs in first; everybody else is added as a member.
   const members = createMemberStore(db, createSignInStore(db));

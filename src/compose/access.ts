@@ -24,6 +24,7 @@ import { createSignIn } from '../resources/sign-in/service.ts';
 import { createSessions } from '../resources/sign-in/sessions.ts';
 import { createSignInStore } from '../resources/sign-in/store.ts';
 import { createWorkspaceStore } from '../resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../resources/tenant-data.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Platform } from './platform.ts';
 
@@ -35,7 +36,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
   const stores = {
     members: createMemberStore(db, signInStore),
     signIn: signInStore,
-    workspaces: createWorkspaceStore(db),
+    workspaces: createWorkspaceStore(db, TENANT_DATA),
   };
   const codeChecks = createOtpService({
     store: createOtpStore(db),

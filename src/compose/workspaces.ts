@@ -16,8 +16,8 @@ export function composeWorkspaces(
   { files, triggers }: Platform,
   { members, stores: { signIn, workspaces } }: Access,
   { billing }: Billing,
-  { projectCommands }: Projects,
-  { runs }: Runs,
+  { projectCommands, stores: { projects } }: Projects,
+  { runs, stores: { runs: runRows } }: Runs,
   { stores: followed, triggerOf }: Triggers,
 ) {
   const provisioner = createProvisioner(config, {
@@ -40,6 +40,8 @@ export function composeWorkspaces(
     teardown: {
       provisioner,
       pollMs: config.PROVISIONER_POLL,
+      listOpenProjects: projects.listOpenProjects,
+      listOpenRuns: runRows.listOpenRuns,
       ...createTeardown({ workspaces, followed, triggerOf, triggers, billing, projectCommands, runs }),
     },
   };

@@ -7,6 +7,7 @@ import type { Temporal } from '../../src/platform/temporal/client.ts';
 import { createApiKeyService } from '../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
 import { createWorkspaceStore } from '../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../src/resources/tenant-data.ts';
 import { startNativePostgres } from '../support/database/native-postgres.ts';
 import { startBarrier, type Barrier } from '../support/fakes/barrier.ts';
 import { answerWhen, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
@@ -74,7 +75,10 @@ describeIt('two workers', () => {
     });
     temporal = await connectTo(deployment.temporalAddress, createLog({ level: 'warn', pretty: false }));
     const { db } = deployment;
-    const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db) });
+    const keys = createApiKeyService({
+      store: createApiKeyStore(db),
+      workspaces: createWorkspaceStore(db, TENANT_DATA),
+    });
     const { url } = itemAt(deployment.replicas, 0);
     const tenant = async (name: string) => {
       const caller = await makeWorkspace(db, `acc_${name}`);

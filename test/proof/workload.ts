@@ -10,6 +10,7 @@ import { createApiKeyService } from '../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
 import { createWalletStore } from '../../src/resources/billing/wallet/store.ts';
 import { createWorkspaceStore } from '../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../src/resources/tenant-data.ts';
 import { createBillingStore, type BillingStore } from '../../src/resources/billing/store.ts';
 import type { Database } from '../../src/platform/db/client.ts';
 import { sessionFor } from '../support/service/service.ts';
@@ -140,7 +141,7 @@ export interface WorkloadOptions {
 export async function makeProofTenant(db: Database): Promise<ProofTenant> {
   const caller = await makeWorkspace(db, 'acc_proof', 'scale');
   const { customerId } = caller;
-  const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db) });
+  const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db, TENANT_DATA) });
   const { key: apiKey } = await keys.create(customerId, { name: 'proof' });
   const session = sessionFor(caller, 'owner', 24 * 3_600);
   await createWalletStore(db).post({ customerId, key: 'session:proof', kind: 'topup', deltaUsdMicros: 1_000_000_000 });

@@ -22,6 +22,7 @@ import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 import { ANSWER_LIMITS } from '../support/service/answer-limits.ts';
 import { createPlaceStore } from '../../src/resources/receivers/store.ts';
 import { createWorkspaceStore } from '../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../src/resources/tenant-data.ts';
 
 export const HOUR_MS = 3_600_000;
 
@@ -67,7 +68,7 @@ export function assemble({
   const egress = createEgress({ allowlist, allowHttp: true, limits: ANSWER_LIMITS });
   const service = createWebhookService({
     store,
-    workspaces: createWorkspaceStore(database.db),
+    workspaces: createWorkspaceStore(database.db, TENANT_DATA),
     temporal,
     secretBox,
     // What is forbidden at delivery only is told by DNS, so registration lets everything pass here.

@@ -14,6 +14,7 @@ import { agentRoutes } from '../../../src/resources/agents/routes.ts';
 import { createAgentService } from '../../../src/resources/agents/service.ts';
 import { createAgentStore } from '../../../src/resources/agents/store.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../../src/resources/tenant-data.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
@@ -43,7 +44,7 @@ beforeAll(async () => {
   }
   const agents = createAgentService({
     store: createAgentStore(database.db),
-    workspaces: createWorkspaceStore(database.db),
+    workspaces: createWorkspaceStore(database.db, TENANT_DATA),
     files,
     references: { warningsFor: async () => ({}), requireUnused: async () => {}, requireCallable: async () => {} },
     recentRuns: async () => ({ total: 0, succeeded: 0, failed: 0, cost_usd: '0', last: [] }),

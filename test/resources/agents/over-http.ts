@@ -12,6 +12,7 @@ import { agentRoutes } from '../../../src/resources/agents/routes.ts';
 import { createAgentService } from '../../../src/resources/agents/service.ts';
 import { createAgentStore, type AgentStore } from '../../../src/resources/agents/store.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../../src/resources/tenant-data.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
@@ -58,7 +59,7 @@ export const askedFor: string[][] = [];
 function serve({ publicVisibility }: { publicVisibility: boolean }): Server {
   const service = createAgentService({
     store,
-    workspaces: createWorkspaceStore(database.db),
+    workspaces: createWorkspaceStore(database.db, TENANT_DATA),
     files: { put: unused, get: unused, discard: unused },
     // References are tried in the whole service, by test/resources/references.
     references: { warningsFor: async () => ({}), requireUnused: async () => {}, requireCallable: async () => {} },

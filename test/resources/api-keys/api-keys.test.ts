@@ -18,6 +18,7 @@ import { createApiKeyService, type ApiKeyService } from '../../../src/resources/
 import { createApiKeyStore, type ApiKeyStore } from '../../../src/resources/api-keys/store.ts';
 import { apiKeys } from '../../../src/resources/api-keys/table.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../../src/resources/tenant-data.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
@@ -55,7 +56,7 @@ beforeAll(async () => {
     .where(eq(workspaces.customerId, 'gone'));
 
   store = createApiKeyStore(database.db);
-  service = createApiKeyService({ store, workspaces: createWorkspaceStore(database.db), now: () => NOW });
+  service = createApiKeyService({ store, workspaces: createWorkspaceStore(database.db, TENANT_DATA), now: () => NOW });
   const app = express();
   app.use(
     createSurface({
@@ -307,7 +308,7 @@ describe('last use', () => {
     const { key } = await make('acme');
     const broken = createApiKeyService({
       store: { ...store, touch: () => Promise.reject(new Error('the database is away')) },
-      workspaces: createWorkspaceStore(database.db),
+      workspaces: createWorkspaceStore(database.db, TENANT_DATA),
     });
     await expect(broken.caller(key)).resolves.toMatchObject({ customerId: 'acme' });
   });

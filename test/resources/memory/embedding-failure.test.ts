@@ -9,6 +9,7 @@ import { requireVectorsOf } from '../../../src/resources/memory/re-embed.ts';
 import { createMemoryService, type MemoryService } from '../../../src/resources/memory/service.ts';
 import { createMemoryStore } from '../../../src/resources/memory/store/index.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../../src/resources/tenant-data.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { TEST_SECRETS } from '../../support/service/service.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   await requireVectorsOf(database.db, models.embedding);
   memory = createMemoryService({
     store: createMemoryStore(database.db),
-    workspaces: createWorkspaceStore(database.db),
+    workspaces: createWorkspaceStore(database.db, TENANT_DATA),
     otp: { gate: () => Promise.reject(new Error('no test here confirms anything')) },
     models,
     isBuiltinSkill: () => false,

@@ -17,6 +17,7 @@ import { connectTestTemporal, type TestTemporal } from '../../support/temporal/t
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../../src/resources/tenant-data.ts';
 
 const url = 'https://hooks.example.com/in';
 const log = createLog({ level: 'silent', pretty: false });
@@ -34,7 +35,7 @@ beforeAll(async () => {
   api = (caller, { allowHttp = false } = {}) => {
     const webhooks = createWebhookService({
       store: createWebhookStore(database.db),
-      workspaces: createWorkspaceStore(database.db),
+      workspaces: createWorkspaceStore(database.db, TENANT_DATA),
       temporal,
       secretBox: createSecretBox('a key of the test'),
       egress: createEgress({ allowlist: ['127.0.0.1:9'], allowHttp: true, limits: ANSWER_LIMITS }),

@@ -18,6 +18,7 @@ import { prepare } from '../../../src/migrate.ts';
 import { createApiKeyService } from '../../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../../src/resources/api-keys/store.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../../src/resources/tenant-data.ts';
 import { endWithUs, removeWithUs } from '../../bench/processes.ts';
 import { withDatabase } from '../database/database-template.ts';
 import { startNativePostgres, type PostgresServer } from '../database/native-postgres.ts';
@@ -128,7 +129,7 @@ export async function deploy({
   const connection = await connectTemporal(direct, { log: createLog({ level: 'warn', pretty: false }) });
   await prepare({ config: loadConfig(direct), db, temporal: connection });
   await connection.close();
-  const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db) });
+  const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db, TENANT_DATA) });
   const { key: apiKey } = await keys.create('internal', { name: 'proof' });
   const session = makeSession(TEST_SECRETS.SESSION_SECRET, { ttlMs: 24 * 3_600_000 });
 

@@ -17,6 +17,7 @@ import { prepare } from '../../../src/migrate.ts';
 import { createApiKeyService } from '../../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../../src/resources/api-keys/store.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
+import { TENANT_DATA } from '../../../src/resources/tenant-data.ts';
 import { openTestDatabase } from '../database/database.ts';
 import { quietPort } from './ports.ts';
 import { call, TEST_SECRETS, type Answer } from '../service/service.ts';
@@ -93,7 +94,10 @@ export async function prepareProcesses(
     const connection = await connectTo(temporal.address, log);
     await prepare({ config: loadConfig(env), db, temporal: connection });
     await connection.close();
-    const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db) });
+    const keys = createApiKeyService({
+      store: createApiKeyStore(db),
+      workspaces: createWorkspaceStore(db, TENANT_DATA),
+    });
     return (await keys.create('internal', { name: 'test' })).key;
   });
   const session = makeSession(TEST_SECRETS.SESSION_SECRET, { ttlMs: 3_600_000 });

@@ -1,7 +1,8 @@
 /** The manifest of an archive, which stands at its end: what is in it, what is not, and why. */
 import { ARCHIVE_FORMAT, ARCHIVE_VERSION } from '../model.ts';
-import { BROUGHT, CONTENTS } from '../store/contents.ts';
+import { BROUGHT } from '../store/contents.ts';
 import { masked } from '../../workspaces/model.ts';
+import { TENANT_DATA } from '../../tenant-data.ts';
 
 export interface Workspace {
   identity_workspace_id: string;
@@ -44,7 +45,7 @@ export interface ManifestFacts {
 }
 
 const left = Object.fromEntries(
-  Object.entries(CONTENTS).flatMap(([table, content]) => ('left' in content ? [[table, content.left]] : [])),
+  Object.entries(TENANT_DATA).flatMap(([table, { archive }]) => ('left' in archive ? [[table, archive.left]] : [])),
 );
 const columnsLeft = Object.fromEntries(
   BROUGHT.flatMap(({ table, without }) => {

@@ -2,6 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { first } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
+import { TENANT_DATA } from '../../tenant-data.ts';
 import type { SecretPlace, Workspace } from './manifest.ts';
 
 export type ArchiveSource = ReturnType<typeof createArchiveSource>;
@@ -115,6 +116,12 @@ function linesFrom(db: Database): NextLines {
   };
 }
 
+const secretsOf = (customerId: string): SQL =>
+  sql.join(
+    Object.values(TENANT_DATA).flatMap(({ secrets }) => (secrets ? [secrets(customerId)] : [])),
+    sql` union all `,
+  );
+
 const factsOf = (db: Database) => ({
   async now(): Promise<string> {
     const { now } = first(
@@ -136,15 +143,7 @@ const factsOf = (db: Database) => ({
   /** Where the workspace has secrets that do not go out. */
   secretPlaces: (customerId: string) =>
     db.rows<Omit<SecretPlace, 'field'> & { field: string | null }>(sql`
-      select 'integration' as kind, slug as name, dotted as field from integration_secrets where customer_id = ${customerId}
-      union all select 'integration_login', slug, kind || ' ' || scope from integration_credentials where customer_id = ${customerId}
-      union all select 'api_key', name, null from api_keys where customer_id = ${customerId} and revoked_at is null
-      union all select 'deploy_token', name, null from deploy_tokens
-        where customer_id = ${customerId} and revoked_at is null and expires_at > now()
-      union all select 'webhook', url, null from webhook_subscriptions where customer_id = ${customerId} and deleted_at is null
-      union all select 'output_destination', name, null from output_destinations
-        where customer_id = ${customerId} and sealed is not null
-      order by 1, 2, 3`),
+      select kind, name, field from (${secretsOf(customerId)}) secrets(kind, name, field) order by 1, 2, 3`),
 });
 
 /** A power of two, as each text of a statement is prepared once. */

@@ -14,6 +14,7 @@ import {
   takeUnchecked,
   takeUnstarted,
 } from './lost.ts';
+import { listOpenProjects } from './open.ts';
 import * as queries from './queries.ts';
 import { loadStops } from './stops.ts';
 import { remindOfWait } from './waits.ts';
@@ -31,6 +32,7 @@ const QUERIES = {
   askAgain,
   askAboutAll,
   pauseEnded,
+  listOpenProjects,
   delegateGate,
   remindOfWait,
   loadStops,

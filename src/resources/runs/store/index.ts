@@ -22,6 +22,7 @@ import {
   takeUnchecked,
   takeUnstarted,
 } from './lost.ts';
+import { listOpenRuns } from './open.ts';
 import { askOrRefuse, isToolCallOver, settleLostEffect } from './lost-effects.ts';
 import { loadEarlierExchanges, loadRunInTurn } from './run-in-turn.ts';
 import { childrenOf, readTimeline, readTranscript, showRun } from './show.ts';
@@ -49,6 +50,7 @@ const QUERIES = {
   findChildRun,
   recordArtifact,
   listRuns,
+  listOpenRuns,
   searchRuns,
   listFailures,
   countByStatus,

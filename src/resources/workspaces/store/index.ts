@@ -7,6 +7,7 @@
 import { and, asc, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { Taken } from '../../../platform/db/in-turn.ts';
+import type { TenantData } from '../../../platform/db/tenant-data.ts';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../../../platform/core/ids.ts';
 import { createCaps } from './caps.ts';
 import { forget } from '../lives.ts';
@@ -36,7 +37,8 @@ const SOON = { dueAt: sql`now() + interval '15 seconds'` };
 const NO_ERROR = { errorCode: null, errorMessage: null };
 const NEXT_GENERATION = { generation: sql`${workspaces.generation} + 1` };
 
-export const createWorkspaceStore = (db: Database) => {
+/** @param tables says what becomes of the rows of each */
+export const createWorkspaceStore = (db: Database, tables: TenantData) => {
   const makeAgain = async (workspaceId: string, { isGranted, ...asked }: Omit<NewWorkspaceRow, 'workspaceId'>) => {
     // A plan that was given once is not taken away by asking again; a subscription outlives its workspace, and so does
     // what it paid for.
@@ -62,13 +64,13 @@ export const createWorkspaceStore = (db: Database) => {
       })
       .where(and(eq(workspaces.identityWorkspaceId, workspaceId), eq(workspaces.status, 'archived')))
       .returning();
-    if (row) await forget(row.customerId, 'made again', (statement) => db.rows(statement));
+    if (row) await forget(tables, row.customerId, 'made again', (statement) => db.rows(statement));
     return row;
   };
 
   return {
     ...createCaps(db),
-    ...createTeardownRows(db),
+    ...createTeardownRows(db, tables),
 
     /** Makes the tenant that operates the deployment, at the first start. */
     async seedInternal(runtimeBaseUrl: string): Promise<void> {
@@ -140,7 +142,7 @@ export const createWorkspaceStore = (db: Database) => {
      * @returns whether nothing is left; false also where it is no archive any more
      */
     forgetArchive: (customerId: string, isOver: () => boolean): Promise<boolean> =>
-      forget(customerId, 'before made again', (statement) =>
+      forget(tables, customerId, 'before made again', (statement) =>
         db.transaction(async () => {
           if (isOver()) return undefined;
           // The row is read at this moment, not when somebody began to ask: what is made meanwhile is of the new life.
