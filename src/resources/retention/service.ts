@@ -1,8 +1,9 @@
 /** Deletes what is older than the settings say, in small steps, each a short transaction of its own. */
 import type { Config } from '../../platform/core/config.ts';
 import type { Log } from '../../platform/core/log.ts';
+import type { RetainedKind } from '../../platform/db/retained.ts';
 import { KEPT_MS } from '../idempotency-keys/store.ts';
-import { STATEMENTS, type RetainedKind, type RetentionStore } from './store.ts';
+import { STATEMENTS, type RetentionStore } from './store.ts';
 
 type Settings = Pick<
   Config,

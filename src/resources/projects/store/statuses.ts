@@ -1,4 +1,5 @@
 /** The statuses of projects, phases, steps and attempts as SQL, made from the model's. Each is for `status in`. */
+import { sql, type SQL } from 'drizzle-orm';
 import { wordList } from '../../../platform/db/word-list.ts';
 import {
   ATTEMPT_STATUSES,
@@ -26,3 +27,7 @@ export const OPEN_TASK = wordList(TASK_STATUSES.filter(isTaskOpen));
 
 /** The attempt is still to end. */
 export const OPEN_ATTEMPT = wordList(ATTEMPT_STATUSES.filter(isAttemptOpen));
+
+/** The status of the project of another row. It is looked up row by row, so that a plan begins with these rows. */
+export const statusOfProject = (projectId: SQL): SQL<string> =>
+  sql<string>`(select p.status from projects p where p.id = ${projectId})`;
