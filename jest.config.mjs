@@ -11,5 +11,9 @@ export default {
   // There are more workers than cores, because many tests wait for a time-out, a workflow or a process of their own.
   maxWorkers: 4,
   workerIdleMemoryLimit: '2GB',
-  reporters: ['default', '<rootDir>/test/support/runner/reporter.mjs'],
+  // On a busy machine the kernel takes more than Jest's half second to free the memory of a process that has ended.
+  workerGracefulExitTimeout: 30_000,
+  reporters: ['<rootDir>/test/support/runner/progress.mjs', '<rootDir>/test/support/runner/reporter.mjs'],
+  // Sources that set-up fetches are no modules of ours, and Jest warns of those that have one name.
+  modulePathIgnorePatterns: ['<rootDir>/.cache/', '<rootDir>/dist/'],
 };

@@ -1,15 +1,17 @@
 /** The runner of the tests: what fails is told, and no file finds what another one has left. */
 import { DefaultLogger } from '@temporalio/worker';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Worker as Thread } from 'node:worker_threads';
-import { optionsOf } from '../support/runner/options.ts';
-import { KINDS, leftOut } from '../support/runner/parts.ts';
+import { format, longFiles, merge } from '../support/runner/long-files.ts';
+import { optionsOf, sampleOf } from '../support/runner/options.ts';
+import { sampledLines } from '../support/runner/sampled-lines.ts';
 import { draw } from '../support/runner/sizes.ts';
 import { BUNDLE, bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 
@@ -20,6 +22,14 @@ const CONFIG = {
   testMatch: ['<rootDir>/test/support/runner/cases/*.case.ts'],
   testRunner: '<rootDir>/test/support/runner/runner.mjs',
   testTimeout: 5_000,
+  // One worker, in which the second file follows the first.
+  maxWorkers: 1,
+  workerIdleMemoryLimit: '2GB',
+  workerGracefulExitTimeout: 30_000,
+  reporters: [
+    ['<rootDir>/test/support/runner/progress.mjs', { log: '.cache/cases-output.log', lineEveryMs: 20 }],
+    '<rootDir>/test/support/runner/reporter.mjs',
+  ],
 };
 
 interface Report {
@@ -31,14 +41,29 @@ interface Report {
   }[];
 }
 
-// Guards: the runner reports a failing test as failed. Without that, no other test would prove anything.
-test('tells each test as it ended', async () => {
+let code: number;
+let stdout: string;
+let stderr: string;
+beforeAll(async () => {
   const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
-  const args = [jest, '--config', JSON.stringify(CONFIG), '--json', '--runInBand', '--testSequencer', SEQUENCER];
-  const { code, stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 40_000 }).then(
-    ({ stdout }) => ({ code: 0, stdout }),
-    ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
-  );
+  const args = [jest, '--config', JSON.stringify(CONFIG), '--json', '--testSequencer', SEQUENCER];
+  const env = {
+    ...process.env,
+    TEST_WHOLE: 'true',
+    TEST_ROWS: '',
+    TEST_TIMES: '',
+    TEST_WRITE_TIMES: '',
+    TEST_DRAWN: '',
+  };
+  const run = promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+  ({ code, stdout, stderr } = await run.then(
+    (ended) => ({ ...ended, code: 0 }),
+    (ended: { code: number; stdout: string; stderr: string }) => ended,
+  ));
+});
+
+// Guards: the runner reports a failing test as failed. Without that, no other test would prove anything.
+test('tells each test as it ended', () => {
   const { testResults } = JSON.parse(stdout) as Report;
   const told = testResults
     .map(({ name, assertionResults, message }) => [
@@ -76,27 +101,46 @@ test('tells each test as it ended', async () => {
   });
 });
 
+// Guards: a run shows its failures with what those files printed, how far it is, and nothing else; the log has the rest.
+test('prints only what matters', async () => {
+  const log = await readFile(join(ROOT, '.cache/cases-output.log'), 'utf8');
+  expect(stderr).toMatch(/^FAIL test\/support\/runner\/cases\/3-fails\.case\.ts/m);
+  expect(stderr).toContain('printed by a file that fails');
+  expect(stderr).not.toContain('printed by a file that passes');
+  expect(stderr).not.toContain('PASS');
+  expect(stderr).toContain('*** SKIPPED: nothing is proved here about cases: this is one');
+  expect(stderr).toMatch(/^0 min: \d of 4 files done.*; running test\/support\/runner\/cases\/.* \(0 s\)/m);
+  expect(stderr.trimEnd().split('\n').at(-1)).toBe('4 passed, 6 failed, 1 skipped');
+  expect(log).toContain('printed by a file that passes');
+  expect(log).toContain('printed by a program that a test starts');
+  expect(log).not.toContain('failed to exit gracefully');
+});
+
 /** By name. */
 const SEQUENCER = fileURLToPath(new URL('../support/runner/by-name.mjs', import.meta.url));
 
-describe('a run of all tests', () => {
-  const seedOf = (args: string, env = {}) => optionsOf(args.split(' ').filter(Boolean), env).seed;
+describe('what a run draws', () => {
+  const read = (args: string, env = {}) => optionsOf(args.split(' ').filter(Boolean), env);
 
-  // Guards: who names a test has all of it tried, and what has to pass before a change lands tries everything.
-  test('draws a part where nothing is named, and all is not asked for', () => {
-    for (const args of ['', '-w 4', '--small', '--times --silent']) expect(seedOf(args)).toMatch(/^\d+$/);
-    for (const args of ['--all', '--all -w 4', 'test/console', '-t viewer', '--all --small']) {
-      expect([args, seedOf(args)]).toEqual([args, undefined]);
+  // Guards: a run of all tests leaves out no file, and a test that is named tries everything.
+  test('long lists are sampled if no test is named, and files only with --sample', () => {
+    for (const args of ['', '-w 4', '--times --silent']) {
+      expect(read(args)).toMatchObject({ seed: expect.stringMatching(/^\d+$/), isWhole: true, sampleSize: undefined });
     }
-    expect(seedOf('', { TEST_SEED: '4711' })).toBe('4711');
-    expect(seedOf('test/console', { TEST_SEED: '4711' })).toBe('4711');
-    expect(seedOf('--all', { TEST_SEED: '4711' })).toBeUndefined();
-    expect(optionsOf(['--all', '--rows', '-w', '4'], {})).toMatchObject({ isWhole: true, forJest: ['-w', '4'] });
-    expect(optionsOf(['--small'], {})).toMatchObject({ isWhole: false, isSmall: true });
+    for (const args of ['test/console', '-t viewer', 'test --verbose']) {
+      expect(read(args)).toMatchObject({ seed: undefined, isWhole: false, sampleSize: undefined });
+    }
+    for (const args of ['--sample', '--sample -w 4', 'test/console --sample']) {
+      expect(read(args)).toMatchObject({ seed: expect.stringMatching(/^\d+$/), isWhole: false, sampleSize: 40 });
+    }
+    expect(read('--sample=7')).toMatchObject({ sampleSize: 7, forJest: [] });
+    expect(read('', { TEST_SEED: '4711' }).seed).toBe('4711');
+    expect(read('test/console', { TEST_SEED: '4711' }).seed).toBe('4711');
+    expect(read('--rows --write-times -w 4')).toMatchObject({ writesTimes: true, forJest: ['-w', '4'] });
   });
 
   // Guards: a run that failed is repeated with its seed, and in time everything has its turn.
-  test('draws the same with the same seed, and each some time', () => {
+  test('is the same with the same seed, and each some time', () => {
     const all = ['a', 'b', 'c', 'd', 'e'];
     const draws = Array.from({ length: 100 }, (_, seed) => draw(`${seed} letters`, all, 2));
     for (const [seed, drawnOnce] of draws.entries()) {
@@ -107,21 +151,52 @@ describe('a run of all tests', () => {
     expect([...new Set(draws.flat())].sort()).toEqual(all);
     expect(draw('1', all, 0.5)).toHaveLength(1);
     expect(draw('1', all, 9)).toEqual(all);
+    expect(sampleOf(['b', 'a', 'c'], 2, '1')).toEqual(sampleOf(['c', 'b', 'a'], 2, '1'));
+    expect(sampleOf(all, 40, '1')).toEqual(all);
+  });
+
+  // Guards: a reader of the run sees what it left out.
+  test('the summary adds up what was sampled, and leaves out what was tried as a whole', () => {
+    const records = [
+      ['pages', 2, 9],
+      ['commands', 1, 1],
+      ['commands', 0, 1],
+      ['kills', 3, 3],
+    ];
+    expect(sampledLines(records.map((record) => `${JSON.stringify(record)}\n`).join(''), '4711').split('\n')).toEqual([
+      expect.stringContaining('TEST_SEED=4711'),
+      '  1 of 2 commands',
+      '  2 of 9 pages',
+    ]);
+    expect(sampledLines('["kills",3,3]\n', '4711')).toBe('');
   });
 });
 
-// Guards against: a kind of check that is in no ordinary run, and a file that never has its turn.
-test('a run that draws takes some files of each kind', () => {
-  const all = Object.values(KINDS).flatMap(({ files }) => files);
-  expect(all.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
-  const left = Array.from({ length: 60 }, (_, seed) => leftOut(String(seed)));
-  for (const [seed, files] of left.entries()) {
-    expect(leftOut(String(seed))).toEqual(files);
-    for (const kind of Object.values(KINDS)) {
-      expect(kind.files.filter((file) => !files.includes(file))).toHaveLength(kind.taken);
-    }
-  }
-  for (const file of all) expect([file, left.every((files) => files.includes(file))]).toEqual([file, false]);
+describe('the list of long files', () => {
+  // Guards against: a file that was renamed or deleted and starts late, or twice.
+  test('names each file once, the longest first, and only files that exist', () => {
+    const files = longFiles();
+    expect(files.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([]);
+    expect(new Set(files.map(({ path }) => path)).size).toBe(files.length);
+    const times = files.flatMap(({ seconds }) => seconds ?? []);
+    expect(times.toSorted((a, b) => b - a)).toEqual(times);
+  });
+
+  // Guards: a run of some files changes only their lines.
+  test('takes the times of a run', () => {
+    const before = [
+      { path: 'a', seconds: 90 },
+      { path: 'b', seconds: undefined },
+      { path: 'c', seconds: 30 },
+    ];
+    const measured = [
+      { path: 'a', seconds: 20 },
+      { path: 'd', seconds: 40 },
+      { path: 'e', seconds: 1 },
+    ];
+    expect(format(merge(before, measured, { isWhole: false }))).toBe('  40 d\n  30 c\n  20 a\n   - b\n');
+    expect(format(merge(before, measured, { isWhole: true }))).toBe('  40 d\n  20 a\n');
+  });
 });
 
 // Guards: the workers of a process share the thread of their workflows, and one that has ended is replaced.

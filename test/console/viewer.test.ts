@@ -31,7 +31,7 @@ const SOME = [
 const MARK = 'seen';
 
 /** Which pages there are is seen only on the way, so each kind draws for itself: one in four. */
-const isPressed = (kind: string): boolean => isDrawn(`pressed on ${kind}`, 4);
+const isPressed = (kind: string): boolean => isDrawn(`kinds of controls that a viewer presses: ${kind}`, 4);
 
 /** How much the page has asked for, and whether it waits for some of it where that would be seen. */
 const STATE = `[performance.getEntriesByType('resource').length,

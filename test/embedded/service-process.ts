@@ -49,8 +49,7 @@ export function startCli(
 }
 
 /**
- * The same to its end. Where a run of tests tries a part of what it could, nine of ten commands are no process of their
- * own.
+ * The same to its end. In a run of all tests nine of ten commands run in the test's own process instead of one of their own.
  */
 export async function runCli(
   args: readonly string[],
@@ -58,7 +57,7 @@ export async function runCli(
   input?: string,
   launcher: readonly string[] = [],
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const isProcess = isDrawn(args.slice(0, 2).join(' '), 10);
+  const isProcess = isDrawn(`commands as processes of their own: ${args.slice(0, 2).join(' ')}`, 10);
   if (!isProcess && launcher.length === 0) return runInTurn(args, { ...inherited(...KEPT), ...env }, input);
   const { ended, stdout, stderr } = startCli(args, env, input, launcher);
   return { code: await ended, stdout: stdout(), stderr: stderr() };

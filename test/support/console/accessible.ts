@@ -45,7 +45,7 @@ export function testAccessibility(
     const { tab, open, complaints } = await stage.show({ ...device, reducedMotion: 'reduce' });
     const pages = await pagesOf();
     for (const [at, [path, shown]] of pages.entries()) {
-      const drawnWays = drawn(`axe on page ${at} of ${pages.length}`, ways, 1);
+      const drawnWays = drawn(`ways that axe looks at a page: ${at} of ${pages.length}`, ways, 1);
       const themes = drawnWays.flatMap(([place, theme]) => (place === where ? [theme] : []));
       if (themes.length === 0) continue;
       await tab.emulateMedia({ colorScheme: first(themes) });

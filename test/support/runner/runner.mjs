@@ -10,6 +10,7 @@ import circus from 'jest-circus/runner';
 import './one-workflow-thread.mjs';
 import { cpuSecondsOf } from './cpu.mjs';
 import { forgetMocks, setGlobals } from './globals.mjs';
+import { endCapture, startCapture } from './output.mjs';
 
 const require = createRequire(import.meta.url);
 
@@ -24,9 +25,7 @@ registerHooks({
 // that stands in its place, so a file that put one there would have files after it ask two different ones.
 Object.defineProperty(process, 'env', { value: process.env, writable: false, configurable: true });
 
-// No test is under way any more, so the process ends at once. Node would take the heap and its native parts apart bit
-// by bit, on a busy machine for longer than Jest waits, and Jest would then report a leak.
-if (process.send) process.once('exit', () => process.exit());
+if (process.send) endAtOnce();
 
 /** Is a `testRunner` for Jest. */
 export default async function run(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
@@ -39,10 +38,13 @@ export default async function run(globalConfig, config, environment, runtime, te
     unstable_importModule: (path) => import(pathToFileURL(path).href),
   });
   const before = cpuSecondsOf('self');
+  startCapture();
   try {
     const result = await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
-    return { ...result, cpuSeconds: before === undefined ? undefined : cpuSecondsOf('self') - before };
+    const cpuSeconds = before === undefined ? undefined : cpuSecondsOf('self') - before;
+    return { ...result, cpuSeconds, output: endCapture() };
   } finally {
+    endCapture();
     forgetMocks();
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
@@ -57,4 +59,16 @@ function loadAnew(path) {
   for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL']) delete globalThis[Symbol.for(name)];
   delete require.cache[path];
   return require(path);
+}
+
+/**
+ * Ends this worker with SIGKILL once the handlers of 'exit' ran. Node would first take apart the heap of each thread of workflows,
+ * and would wait for what a test left open. By then all results have been sent.
+ */
+function endAtOnce() {
+  process.reallyExit = () => process.kill(process.pid, 'SIGKILL');
+  process.on('removeListener', (name) => {
+    // Jest stops listening when there are no more files for this worker.
+    if (name === 'message' && process.listenerCount('message') === 0) setImmediate(() => process.exit());
+  });
 }

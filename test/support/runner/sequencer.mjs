@@ -1,17 +1,13 @@
-/** Runs the longest test files first, so that no long one is left for the end while the other workers are idle. */
-import { readFileSync } from 'node:fs';
+/** Starts the longest test files first, so that no long one is left for the end while the other workers are idle. */
 import Sequencer from '@jest/test-sequencer';
-
-/** The files that take more than a few seconds, the longest first. `npm test -- --small` leaves them out. */
-export const LONG = readFileSync(new URL('long.txt', import.meta.url), 'utf8')
-  .trim()
-  .split('\n');
+import { longFiles } from './long-files.ts';
 
 export default class LongestFirst extends Sequencer {
   sort(tests) {
+    const long = longFiles().map(({ path }) => path);
     const place = ({ path }) => {
-      const at = LONG.findIndex((file) => path.endsWith(`/${file}`));
-      return at === -1 ? LONG.length : at;
+      const at = long.findIndex((file) => path.endsWith(`/${file}`));
+      return at === -1 ? long.length : at;
     };
     return super.sort(tests).sort((a, b) => place(a) - place(b));
   }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { present } from '../../../src/platform/core/present.ts';
 
-const { PROOF_SIZE, PROOF_SEED, PROOF_TRIED, TEST_SEED } = process.env;
+const { PROOF_SIZE, PROOF_SEED, PROOF_TRIED, TEST_SEED, TEST_DRAWN } = process.env;
 
 /** @param full in the full run of a proof */
 export const sized = <Size>(small: Size, full: Size): Size => (PROOF_SIZE === 'full' ? full : small);
@@ -23,21 +23,32 @@ export const attempts = (small: number, full: number): { numRuns: number; seed?:
 });
 
 /**
- * Of what is tried one by one for long, the part that this run of all tests tries: another one each run, the same with the
- * same `TEST_SEED`. All of it without a seed: with `npm test -- --all`, where tests are named, and in a proof.
- * @param of tells one such list from the others
+ * Samples a long list of things that a test tries one by one: another part each run, the same part with the same `TEST_SEED`.
+ * Returns the whole list without a seed: if tests are named, and in a proof. The summary of the run says what was sampled.
+ * @param of tells one list from the others; the summary adds up those that have the same words before a colon
  * @returns at least one, in the order given
  */
-export const drawn = <Item>(of: string, all: readonly Item[], count: number): Item[] =>
+export function drawn<Item>(of: string, all: readonly Item[], count: number): Item[] {
+  const sample = sampleOf(of, all, count);
+  recordDrawn(of, sample.length, all.length);
+  return sample;
+}
+
+/** @returns whether the one in so many falls on this thing; always true if everything is tried */
+export function isDrawn(of: string, oneIn: number): boolean {
+  const lots = Array.from({ length: oneIn }, (_, at) => at);
+  const isOne = sampleOf(of, lots, 1).includes(0);
+  recordDrawn(of, isOne ? 1 : 0, 1);
+  return isOne;
+}
+
+const sampleOf = <Item>(of: string, all: readonly Item[], count: number): Item[] =>
   TEST_SEED === undefined || PROOF_SIZE !== undefined ? [...all] : draw(`${TEST_SEED} ${of}`, all, count);
 
-/** @returns whether this is the one of so many that is tried; always true where everything is */
-export const isDrawn = (of: string, oneIn: number): boolean =>
-  drawn(
-    of,
-    Array.from({ length: oneIn }, (_, at) => at),
-    1,
-  ).includes(0);
+/** Written for the reporter, which is another process. */
+function recordDrawn(of: string, count: number, total: number): void {
+  if (TEST_DRAWN) appendFileSync(TEST_DRAWN, `${JSON.stringify([of.split(': ')[0], count, total])}\n`);
+}
 
 /** @returns as many of them; which ones depends on the seed alone */
 export function draw<Item>(seed: string, all: readonly Item[], count: number): Item[] {

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-test('fails by an assertion', () => expect(1).toBe(2));
+test('fails by an assertion', () => {
+  console.error('printed by a file that fails');
+  expect(1).toBe(2);
+});
 test('fails by a promise', () => Promise.reject(new Error('rejected')));
 test('fails by its time', () => new Promise(() => {}), 20);
 test('fails by a promise that nobody waits for', async () => {
