@@ -1,6 +1,5 @@
 /** Lists every command of `aos`. A command that is not added here does not exist. */
 import type { Command } from 'commander';
-import { addAgentCommands } from './agents.ts';
 import { addAuditCommand } from './audit.ts';
 import { addBillingCommands } from './billing.ts';
 import { addBackupCommands } from './backup.ts';
@@ -24,13 +23,13 @@ import { addProjectCommands } from './project.ts';
 import { addRunCommands } from './runs.ts';
 import { addSearchCommand } from './search.ts';
 import { addSecretsCommands } from './secrets.ts';
-import { addSkillCommands } from './skills.ts';
 import { addStartCommand } from './start.ts';
 import { addSystemCommands } from './system.ts';
 import { addTokenCommands } from './tokens.ts';
 import { addMcpCommands } from './mcp.ts';
 import { addToolCommands } from './tools.ts';
 import { addMemberCommands } from './members.ts';
+import { agents, skills } from './resources/agents.ts';
 import { completeGroup } from './verbs.ts';
 import { addWebhookCommands } from './webhooks.ts';
 import { addWorkflowCommands } from './workflows.ts';
@@ -42,14 +41,14 @@ export function createProgram(): Command {
   addDemoCommand(program);
   addRunCommands(program);
   addProjectCommands(program);
-  addAgentCommands(program);
+  agents(program);
   addWorkflowCommands(program);
   addFileCommands(program);
   addChatCommands(program);
   addSearchCommand(program);
   addInboxCommands(program);
   addMemoryCommands(program);
-  addSkillCommands(program);
+  skills(program);
   addIntegrationCommands(program);
   addToolCommands(program);
   addMcpCommands(program);
