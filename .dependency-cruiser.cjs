@@ -60,12 +60,12 @@ module.exports = {
     {
       name: 'resources-through-services',
       comment:
-        'Of another resource only its model, its service, its store where a statement spans both, its table for foreign keys.',
+        'Of another resource only its model, its service, its contract and manifest, its store where a statement spans both, its table for foreign keys.',
       severity: 'error',
       from: { path: RESOURCE },
       to: {
         path: RESOURCE,
-        pathNot: ['^src/resources/$1/', '/(model|service|table|store|contract)\\.ts$', '/store/[\\w-]+\\.ts$'],
+        pathNot: ['^src/resources/$1/', '/(model|service|table|store|contract|manifest)\\.ts$', '/store/[\\w-]+\\.ts$'],
         ...types,
       },
     },

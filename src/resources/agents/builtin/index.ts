@@ -1,50 +1,47 @@
 /** The built-in agents, in the order in which they are listed. A new one needs its file and its line here. */
+import { readShippedFiles } from '../../../platform/core/shipped-files.ts';
+import { AgentManifest } from '../manifest.ts';
 import type { Agent, BuiltinAgent } from '../model.ts';
-import { analyst } from './analyst.ts';
-import { animator } from './animator.ts';
-import { assistant } from './assistant.ts';
-import { coder } from './coder.ts';
-import { copywriter } from './copywriter.ts';
-import { designer } from './designer.ts';
-import { editor } from './editor.ts';
-import { educator } from './educator.ts';
-import { illustrator } from './illustrator.ts';
-import { interviewer } from './interviewer.ts';
-import { outliner } from './outliner.ts';
-import { planner } from './planner.ts';
-import { researcher } from './researcher.ts';
-import { reviewer } from './reviewer.ts';
-import { storyteller } from './storyteller.ts';
-import { tester } from './tester.ts';
-import { writer } from './writer.ts';
+import { CONVERSATION, HEARTBEAT, HOUSE_RULES } from './rules.ts';
 
 /** A run that names no agent and resembles none gets this one. */
-export const DEFAULT_AGENT = assistant.slug;
+export const DEFAULT_AGENT = 'assistant';
 
-/**
- * Built-in agents by slug. It is a Map, because a slug comes from an address and `__proto__` must be as unknown as any
- * other.
- */
+const SLUGS = [
+  DEFAULT_AGENT,
+  'researcher',
+  'planner',
+  'outliner',
+  'writer',
+  'editor',
+  'reviewer',
+  'analyst',
+  'coder',
+  'designer',
+  'tester',
+  'copywriter',
+  'storyteller',
+  'illustrator',
+  'animator',
+  'educator',
+  'interviewer',
+];
+
+const builtinAgent = ({ slug, description, model, allowed_tools, prompt }: AgentManifest): BuiltinAgent => ({
+  slug,
+  description,
+  model,
+  allowedTools: allowed_tools,
+  prompt: `${prompt.trim()}\n${HOUSE_RULES}`,
+  sessionPrompt: CONVERSATION,
+  heartbeatPrompt: HEARTBEAT,
+});
+
 export const builtinAgents: ReadonlyMap<string, BuiltinAgent> = new Map(
-  [
-    assistant,
-    researcher,
-    planner,
-    outliner,
-    writer,
-    editor,
-    reviewer,
-    analyst,
-    coder,
-    designer,
-    tester,
-    copywriter,
-    storyteller,
-    illustrator,
-    animator,
-    educator,
-    interviewer,
-  ].map((agent) => [agent.slug, agent]),
+  Array.from(await readShippedFiles(new URL('./', import.meta.url), AgentManifest, SLUGS), ([slug, manifest]) => [
+    slug,
+    builtinAgent(manifest),
+  ]),
 );
 
 /** @returns whether a workspace chose the agent's model; the one that ships with a built-in agent is nobody's choice */

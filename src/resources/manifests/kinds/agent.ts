@@ -1,31 +1,11 @@
 /** Manifests of agents. Built-in ones are not written: what a workspace set about them stays where it is set. */
-import { z } from 'zod';
-import { NewAgent } from '../../agents/contract.ts';
+import { AgentManifest } from '../../agents/manifest.ts';
 import type { Agent } from '../../agents/model.ts';
 import type { AgentService } from '../../agents/service.ts';
 import type { AgentStore } from '../../agents/store.ts';
 import { SELECTION_MODES } from '../../agents/model.ts';
 import { isOneOf } from '../../../platform/core/one-of.ts';
 import { defineKind, listed, shaped, type Kind } from '../kind.ts';
-
-const of = NewAgent.shape;
-const AgentManifest = z
-  .strictObject({
-    slug: of.slug,
-    description: of.description.unwrap().default('').describe('What it is for: a run that names no agent goes by it'),
-    model: of.model.default('auto'),
-    prompt: of.prompt,
-    allowed_tools: of.allowed_tools.unwrap().default([]).describe('Slugs of tools that it may call'),
-    default_workspace: of.default_workspace.unwrap().default(null),
-    on_lost_effect: of.on_lost_effect.unwrap().default('tell'),
-    default_model: of.default_model.unwrap().default(null),
-    selection_mode: of.selection_mode.unwrap().default(null),
-    effort: of.effort.unwrap().default(null),
-    max_output_tokens: of.max_output_tokens.unwrap().default(null),
-    fallback_models: of.fallback_models.unwrap().default([]),
-  })
-  .meta({ title: 'An agent' });
-type AgentManifest = z.output<typeof AgentManifest>;
 
 interface Dependencies {
   agents: Pick<AgentService, 'create' | 'update'>;

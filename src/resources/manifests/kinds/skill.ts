@@ -1,26 +1,10 @@
 /** Manifests of skills. */
-import { z } from 'zod';
 import type { WorkspaceStore } from '../../workspaces/store/index.ts';
-import { NewSkill } from '../../skills/contract.ts';
-import { categoryOf, titleOf } from '../../skills/model.ts';
+import { SkillManifest } from '../../skills/manifest.ts';
+import { categoryOf } from '../../skills/model.ts';
 import type { SkillService } from '../../skills/service.ts';
 import type { SkillStore } from '../../skills/store.ts';
 import { defineKind, listed, shaped, type Kind } from '../kind.ts';
-
-const of = NewSkill.shape;
-const SkillManifest = z
-  .strictObject({
-    slug: of.slug,
-    name: of.name.transform(titleOf),
-    description: of.description.unwrap().default(null),
-    category: of.category.unwrap().default(null),
-    agents: of.agents.unwrap().default([]).describe('Agents that can load it; none: all of them'),
-    always_load: of.always_load.unwrap().default(false).describe('Its body is in every run of the agents it is for'),
-    body: of.prompt_addendum.unwrap().default(''),
-  })
-  .transform((skill) => ({ ...skill, category: skill.category ?? categoryOf(skill.slug) }))
-  .meta({ title: 'A skill' });
-type SkillManifest = z.output<typeof SkillManifest>;
 
 interface Dependencies {
   skills: Pick<SkillService, 'textOf'>;

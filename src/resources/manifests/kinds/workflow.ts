@@ -1,9 +1,8 @@
 /**
  * Manifests of workflows. The file has no version: a spec that differs becomes the next one, and projects keep theirs.
  */
-import { z } from 'zod';
 import { isRecord } from '../../../platform/core/record.ts';
-import { WorkflowSpec as Shape, workflowMetadata } from '../../templates/contract.ts';
+import { WorkflowManifest } from '../../templates/manifest.ts';
 import type { WorkflowSpec } from '../../templates/model.ts';
 import { isUnequipped, type TemplateService } from '../../templates/service.ts';
 import type { TemplateRow, TemplateStore } from '../../templates/store.ts';
@@ -11,23 +10,6 @@ import { canonical } from '../../../platform/core/json.ts';
 import { defineKind, listed, shaped, unknownIn, type Kind } from '../kind.ts';
 import type { Fault, Path, Reference } from '../model.ts';
 
-const { version: _version, description, ...spec } = Shape.shape;
-const WorkflowManifest = z
-  .strictObject({
-    slug: spec.slug,
-    title: spec.title,
-    description: description.unwrap().default(''),
-    collection: workflowMetadata.collection.default(null),
-    tags: workflowMetadata.tags.default([]),
-    params: spec.params,
-    phases: spec.phases,
-  })
-  .meta({ title: 'A workflow' });
-type WorkflowManifest = Omit<WorkflowSpec, 'version' | 'description'> & {
-  description: string;
-  collection: string | null;
-  tags: string[];
-};
 const Metadata = WorkflowManifest.pick({ collection: true, tags: true });
 
 interface Dependencies {
