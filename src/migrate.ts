@@ -8,7 +8,7 @@ import { createLog } from './platform/core/log.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { requireDatabase } from './platform/db/startable.ts';
 import { registerSearchAttributes } from './platform/temporal/search-attributes.ts';
-import { createMemberStore } from './resources/members/store.ts';
+import { createMemberStore } from './resources/members/store/index.ts';
 import { createSignInStore } from './resources/sign-in/store.ts';
 import { createWorkspaceStore } from './resources/workspaces/store/index.ts';
 import { TENANT_DATA } from './resources/tenant-data.ts';
@@ -21,7 +21,7 @@ export async function prepare({ config, db, temporal }: Pick<Runtime, 'config' |
     createWorkspaceStore(db, TENANT_DATA).seedInternal(config.BASE_URL ?? `http://localhost:${config.PORT}`),
   ]);
   // Whoever operates the deployment signs in first; everybody else is added as a member.
-  const members = createMemberStore(db, createSignInStore(db));
+  const members = createMemberStore(db, createSignInStore(db), []);
   if (config.ADMIN_EMAIL) await members.seedOwner('internal', config.ADMIN_EMAIL.toLowerCase());
 }
 

@@ -3,15 +3,15 @@
  * was done.
  */
 import { createApiKeyService } from '../resources/api-keys/service.ts';
-import { createApiKeyStore } from '../resources/api-keys/store.ts';
+import { createApiKeyStore, revokeKeysMadeBy } from '../resources/api-keys/store.ts';
 import { createAuditService } from '../resources/audit-log/service.ts';
 import { createAuditStore } from '../resources/audit-log/store.ts';
 import { createOnceOnly } from '../resources/idempotency-keys/service.ts';
 import { createDeployTokenService } from '../resources/deploy-tokens/service.ts';
-import { createDeployTokenStore } from '../resources/deploy-tokens/store.ts';
+import { createDeployTokenStore, revokeTokensMadeBy } from '../resources/deploy-tokens/store.ts';
 import { createIdempotencyKeyStore } from '../resources/idempotency-keys/store.ts';
 import { createMemberService } from '../resources/members/service.ts';
-import { createMemberStore } from '../resources/members/store.ts';
+import { createMemberStore } from '../resources/members/store/index.ts';
 import { meteredOtp } from '../resources/otp/metered.ts';
 import { createOtpService } from '../resources/otp/service.ts';
 import { createOtpStore } from '../resources/otp/store.ts';
@@ -30,11 +30,14 @@ import type { Platform } from './platform.ts';
 
 export type Access = ReturnType<typeof composeAccess>;
 
+/** Keys and tokens that a person made end with the membership of the person. */
+const REVOCATIONS = [revokeKeysMadeBy, revokeTokensMadeBy];
+
 export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, meters, secretBox }: Platform) {
   const secret = config.SESSION_SECRET;
   const signInStore = createSignInStore(db);
   const stores = {
-    members: createMemberStore(db, signInStore),
+    members: createMemberStore(db, signInStore, REVOCATIONS),
     signIn: signInStore,
     workspaces: createWorkspaceStore(db, TENANT_DATA),
   };

@@ -22,6 +22,7 @@ import { idempotencyKeysData } from './idempotency-keys/tenant-data.ts';
 import { inboxData } from './inbox/tenant-data.ts';
 import { integrationsData } from './integrations/tenant-data.ts';
 import { manifestsData } from './manifests/tenant-data.ts';
+import { membersData } from './members/tenant-data.ts';
 import { memoryData } from './memory/tenant-data.ts';
 import { miniappsData } from './miniapps/tenant-data.ts';
 import { otpData } from './otp/tenant-data.ts';
@@ -59,6 +60,7 @@ export const TENANT_DATA: TenantData = {
   ...costData,
   ...billingData,
   ...workspacesData,
+  ...membersData,
   ...apiKeysData,
   ...deployTokensData,
   ...integrationsData,

@@ -13,7 +13,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { newUuid } from '../../src/platform/core/ids.ts';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import { MAX_UPLOAD_BYTES } from '../../src/resources/attachments/model.ts';
-import { workspaceMembers } from '../../src/resources/workspaces/table.ts';
+import { workspaceMembers } from '../../src/resources/members/table.ts';
 import { removeWithUs } from '../bench/processes.ts';
 import { client, linkIn } from '../resources/sign-in/people.ts';
 import { startNativePostgres } from '../support/database/native-postgres.ts';

@@ -7,6 +7,7 @@ import { first } from '../../platform/core/present.ts';
 import type { Role } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { safeEqual, sha256 } from '../../platform/core/crypto.ts';
+import { memberOf, wasRemoved } from '../members/store/fragments.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { minuteOf } from './model.ts';
@@ -81,11 +82,10 @@ export const createApiKeyStore = (db: Database) => {
       const [row] = await db.rows<Omit<ValidKey, 'kind'> & { keyHash: string; isRevoked: boolean }>(sql`
         select k.id, k.key_hash as "keyHash", ${workspaces.identityWorkspaceId} as "workspaceId",
           k.customer_id as "customerId", ${openStatus} = 'archived' as "isArchived", m.role as "makerRole",
-          k.revoked_at is not null or exists (
-            select from former_members f where f.customer_id = k.customer_id and f.email = maker.person) as "isRevoked"
+          k.revoked_at is not null or ${wasRemoved(sql`k.customer_id`, sql`maker.person`)} as "isRevoked"
         from api_keys k join workspaces on workspaces.customer_id = k.customer_id
           cross join lateral (select person_behind(k.customer_id, k.made_by) as person) maker
-          left join workspace_members m on m.customer_id = k.customer_id and m.email = maker.person
+          left join ${memberOf(sql`k.customer_id`, sql`maker.person`)} m on true
         where k.key_hash = ${hash}`);
       if (!row || !safeEqual(row.keyHash, hash)) return { kind: 'unknown' };
       if (row.isRevoked) return { kind: 'revoked' };

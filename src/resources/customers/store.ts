@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { USD_MICROS } from '../billing/model.ts';
+import { membersOf } from '../members/store/fragments.ts';
 import { SKILL } from '../memory/model.ts';
 import { countsOf } from '../tallies/store.ts';
 import type { Plan } from '../workspaces/model.ts';
@@ -59,7 +60,7 @@ export const createCustomerStore = (db: Database) => ({
       )
       select w.customer_id as "customerId", w.identity_workspace_id as "identityWorkspaceId", w.plan, w.plan_in_force as "planInForce", w.status,
         w.created_at as "createdAt", w.ready_at as "readyAt", w.archived_at as "archivedAt",
-        (select count(*)::int from workspace_members m where m.customer_id = w.customer_id) as members,
+        (select count(*)::int from ${membersOf(sql`w.customer_id`)} m) as members,
         coalesce((select u.used from usage_counters u where u.customer_id = w.customer_id
           and u.resource = 'runs_per_day' and u.day = to_char(now() at time zone 'utc', 'YYYY-MM-DD')), 0)
           as "cappedRunsToday",

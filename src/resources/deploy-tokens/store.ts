@@ -3,6 +3,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
+import { memberOf, wasRemoved } from '../members/store/fragments.ts';
 import { deployTokens } from './table.ts';
 
 export type DeployTokenStore = ReturnType<typeof createDeployTokenStore>;
@@ -60,10 +61,9 @@ export const createDeployTokenStore = (db: Database) => ({
       with live as (
         select t.id, t.last_used_at, t.created_at, m.role as "makerRole" from deploy_tokens t
           cross join lateral (select person_behind(t.customer_id, t.created_by) as person) maker
-          left join workspace_members m on m.customer_id = t.customer_id and m.email = maker.person
+          left join ${memberOf(sql`t.customer_id`, sql`maker.person`)} m on true
         where t.customer_id = ${customerId} and t.token_hash = ${tokenHash} and t.revoked_at is null
-          and t.expires_at > now() and not exists (
-            select from former_members f where f.customer_id = t.customer_id and f.email = maker.person)
+          and t.expires_at > now() and not ${wasRemoved(sql`t.customer_id`, sql`maker.person`)}
       ), touched as (
         update deploy_tokens t set last_used_at = greatest(date_trunc('minute', now()), t.created_at)
         from live where t.id = live.id and (t.last_used_at is null or t.last_used_at < date_trunc('minute', now()))

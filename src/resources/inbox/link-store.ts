@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Role } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
+import { memberOf } from '../members/store/fragments.ts';
 
 export type LinkStore = ReturnType<typeof createLinkStore>;
 
@@ -46,7 +47,7 @@ export const createLinkStore = (db: Database) => ({
         join workspaces o on o.customer_id = l.customer_id and o.archived_at is null and o.destroying_since is null
         join waits w on w.id = l.wait_id and w.customer_id = l.customer_id
         left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
-        left join workspace_members m on m.customer_id = l.customer_id and m.email = l.recipient
+        left join ${memberOf(sql`l.customer_id`, sql`l.recipient`)} m on true
       where l.token_hash = ${tokenHash} and l.withdrawn_at is null and l.expires_at > now()
         and has_say(l.customer_id, null, false, l.recipient)
         and (m.email is not null

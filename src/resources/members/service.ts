@@ -3,7 +3,7 @@ import { present } from '../../platform/core/present.ts';
 import { can, demand, isOwner, type Role } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { addressIn } from '../../platform/core/addresses.ts';
-import type { MemberStore } from './store.ts';
+import type { MemberStore } from './store/index.ts';
 
 export type MemberService = ReturnType<typeof createMemberService>;
 

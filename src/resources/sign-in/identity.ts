@@ -24,7 +24,7 @@ import { LOOKS_ONLY, standingIn } from '../../platform/core/rights.ts';
 import { plainFetch } from '../../platform/egress/limits.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { findUnstorable } from '../../platform/http/validate.ts';
-import type { MemberStore } from '../members/store.ts';
+import type { MemberStore } from '../members/store/index.ts';
 
 /** Only asymmetric algorithms are allowed: with a shared secret, whoever may verify may sign. */
 const ALGORITHMS = [

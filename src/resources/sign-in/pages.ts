@@ -1,6 +1,6 @@
 /** The pages of sign-in. */
 import { alert, escaped, hidden, page } from '../../platform/http/pages.ts';
-import type { Membership } from '../members/store.ts';
+import type { Membership } from '../members/store/index.ts';
 import { CHALLENGE_TTL_MS } from './model.ts';
 
 const described = (text: string | undefined): string => (text === undefined ? '' : ' aria-describedby="problem"');

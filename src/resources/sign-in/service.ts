@@ -2,7 +2,7 @@
 import { Problem } from '../../platform/core/problem.ts';
 import { isOwner, type Role } from '../../platform/core/rights.ts';
 import type { SessionClaims } from '../../platform/http/auth.ts';
-import type { Membership, MemberStore } from '../members/store.ts';
+import type { Membership, MemberStore } from '../members/store/index.ts';
 import type { Codes } from './codes.ts';
 import type { LocalLinks } from './local-links.ts';
 import type { Oidc } from './oidc.ts';

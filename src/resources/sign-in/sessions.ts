@@ -10,7 +10,7 @@ import {
   type FindSession,
   type SessionClaims,
 } from '../../platform/http/auth.ts';
-import type { Membership } from '../members/store.ts';
+import type { Membership } from '../members/store/index.ts';
 import type { SignInStore } from './store.ts';
 
 export interface SessionsOptions {

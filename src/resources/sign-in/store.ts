@@ -7,8 +7,9 @@ import { actorKey, subjectName } from '../../platform/core/actor.ts';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
+import { addressOfSubject, isMemberAnywhere, wasRemoved } from '../members/store/fragments.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
-import { formerMembers, memberSubjects, workspaceMembers, workspaces } from '../workspaces/table.ts';
+import { workspaces } from '../workspaces/table.ts';
 import { CHALLENGE_TTL_MS, isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { endedSessions, loginChallenges, loginLocks, sessionCutoffs } from './table.ts';
 
@@ -51,7 +52,7 @@ export const createSignInStore = (db: Database) => {
       .where(eq(loginChallenges.id, id));
     await db.rows(sql`
       insert into ${loginLocks} as lock (email, wrong_in_a_row)
-      select ${email}, 1 where exists (select from ${workspaceMembers} where email = ${email})
+      select ${email}, 1 where ${isMemberAnywhere(email)}
       on conflict (email) do update set
         wrong_in_a_row = lock.wrong_in_a_row + 1,
         locked_until = case when lock.wrong_in_a_row + 1 >= ${MAX_WRONG_IN_A_ROW}
@@ -197,14 +198,12 @@ export const createSignInStore = (db: Database) => {
     async find(sessionHash: string, claims: { customerId: string; sub: string; email: string; iat: number }) {
       const { customerId, sub } = claims;
       const names = [...new Set([sub, ...[sub, subjectName(sub), claims.email].map(actorKey)])];
-      const ofPerson = sql`${sql.join(names, sql`, `)}, (
-        select email from ${memberSubjects} where customer_id = ${customerId} and subject = ${subjectName(sub)})`;
+      const ofPerson = sql`${sql.join(names, sql`, `)}, ${addressOfSubject(customerId, subjectName(sub))}`;
       const row = first(
         await db.rows<{ isEnded: boolean; isArchived: boolean }>(sql`
         select exists (select from ${endedSessions} where session_hash = ${sessionHash})
           or coalesce(extract(epoch from ${cutoffOf(customerId, ofPerson)})::float8 > ${claims.iat}::float8, false)
-          or exists (
-            select from ${formerMembers} f where f.customer_id = ${customerId} and f.email in (${ofPerson}))
+          or ${wasRemoved(customerId, ofPerson)}
           as "isEnded",
           coalesce((select ${openStatus} = 'archived' from ${workspaces} where customer_id = ${customerId}), false)
           as "isArchived"`),

@@ -1,21 +1,9 @@
 /** What becomes of these tables when their workspace ends, and what of them goes into an archive of it. */
-import { SAME_TENANT, type TenantData } from '../../platform/db/tenant-data.ts';
+import type { TenantData } from '../../platform/db/tenant-data.ts';
 
 export const workspacesData: TenantData = {
-  workspace_members: {
-    end: { goes: 'made again' },
-    archive: { columns: 'id email role invited_by last_login_at created_at', without: SAME_TENANT },
-  },
   workspaces: {
     end: { stays: 'its generation counts on' },
     archive: { left: 'the manifest says what the workspace is, with credentials in its config masked' },
-  },
-  former_members: {
-    end: { goes: 'made again' },
-    archive: { left: 'people who are to be let in nowhere' },
-  },
-  member_subjects: {
-    end: { goes: 'made again' },
-    archive: { left: 'names of people at the identity provider of this deployment' },
   },
 };

@@ -1,7 +1,7 @@
 /** Access tokens of the identity provider at the routes that take them: whose they are, and what becomes of rotation. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createIdentityCaller } from '../../../src/resources/sign-in/identity.ts';
-import { createMemberStore } from '../../../src/resources/members/store.ts';
+import { createMemberStore } from '../../../src/resources/members/store/index.ts';
 import { createSignInStore } from '../../../src/resources/sign-in/store.ts';
 import { openTestDatabase } from '../../support/database/database.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../support/fakes/identity-provider.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
-import { workspaceMembers } from '../../../src/resources/workspaces/table.ts';
+import { workspaceMembers } from '../../../src/resources/members/table.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { standingIn, type Role } from '../../../src/platform/core/rights.ts';
 import { ANSWER_SETTINGS } from '../../support/service/answer-limits.ts';
@@ -34,7 +34,7 @@ async function start({ cooldownMs = 0 } = {}) {
   const provider = await startIdentityProvider();
   open.push(provider);
   const store = createSignInStore(database.db);
-  const members = createMemberStore(database.db, store);
+  const members = createMemberStore(database.db, store, []);
   const settings = { ...ANSWER_SETTINGS, ...provider.settings };
   return {
     provider,
@@ -120,7 +120,7 @@ describe('a caller', () => {
     const as = async (claims: Record<string, unknown>) =>
       caller(await provider.token({ workspace_id: 'acc_acme', sub: 'dan-1', ...claims }));
     await as({ email: 'dan@acme.example' });
-    const store = createMemberStore(database.db, createSignInStore(database.db));
+    const store = createMemberStore(database.db, createSignInStore(database.db), []);
     await store.remove('acme', id, true);
     const again = { email: 'dan.two@acme.example' };
     for (const claims of [{}, { email: 'dan@acme.example' }, { ...again, email_verified: false }, again])
@@ -224,7 +224,7 @@ describe('keys', () => {
 test('settings', async () => {
   const store = createSignInStore(database.db);
   const { believedFrom } = store;
-  const members = createMemberStore(database.db, store);
+  const members = createMemberStore(database.db, store, []);
   const none = {
     ...ANSWER_SETTINGS,
     IDENTITY_JWKS_URL: undefined,

@@ -4,7 +4,7 @@ import { mailbox } from '../../support/service/otp.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { eventually, type TestService } from '../../support/service/service.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
-import { workspaceMembers } from '../../../src/resources/workspaces/table.ts';
+import { workspaceMembers } from '../../../src/resources/members/table.ts';
 import type { Role } from '../../../src/platform/core/rights.ts';
 
 interface Mail {

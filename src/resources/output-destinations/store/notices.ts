@@ -4,6 +4,7 @@
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
+import { membersOf } from '../../members/store/fragments.ts';
 
 const UNADDRESSED = sql`status = 'pending' and due_at = 'infinity'`;
 /** Those who address take turns, so that whom a settled wait is told to is read after whom it was told to before. */
@@ -48,8 +49,8 @@ const address = async (db: Database, which: SQL, recipients: SQL): Promise<numbe
 const APPROVERS = sql`
   select lower(named) as recipient from jsonb_array_elements_text(d.config -> 'to') named
   union
-  select m.email from workspace_members m
-  where d.config -> 'approvers' = 'true' and m.customer_id = n.customer_id
+  select m.email from ${membersOf(sql`n.customer_id`)} m
+  where d.config -> 'approvers' = 'true'
     and seat_at(w.id, w.customer_id, (select s.gate_config from subtasks s where s.id = w.subtask_id),
       coalesce(w.escalated_at <= n.created_at, false), m.email) is not null`;
 

@@ -4,7 +4,8 @@
  */
 import { and, eq, inArray, isNull, lt, ne, notInArray, or, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import { workspaceMembers, workspaces } from '../../workspaces/table.ts';
+import { workspaces } from '../../workspaces/table.ts';
+import { workspaceMembers } from '../../members/table.ts';
 import { MAX_QUESTIONS, MAX_QUESTIONS_A_WORKSPACE, QUESTION_TTL_MS, type RecipientState } from '../model.ts';
 import { outputDeliveries, outputDestinations, outputMailCounts, outputRecipients } from '../table.ts';
 

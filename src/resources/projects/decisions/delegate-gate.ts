@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
+import { memberOf } from '../../members/store/fragments.ts';
 import type { GatePolicy } from '../../templates/gates/model.ts';
 import { lockProject, noteProjectEvents } from '../store/record.ts';
 import { findGate, requireWaiting } from './settle-gate.ts';
@@ -40,8 +41,7 @@ export const delegateGate = (
       throw new Problem('bad_request', `you stand in for ${seat} yourself: only an approver names a stand-in`);
     }
     const [member] = await db.rows<{ hasSay: boolean }>(sql`
-      select has_say(customer_id, null, false, email) as "hasSay" from workspace_members
-      where customer_id = ${customerId} and email = ${standIn}`);
+      select has_say(${customerId}, null, false, m.email) as "hasSay" from ${memberOf(customerId, standIn)} m`);
     if (!member) throw new Problem('bad_request', `to: ${standIn} is no member of the workspace`);
     if (!member.hasSay) throw new Problem('bad_request', `to: ${standIn} is a viewer, who can answer nothing`);
     await db.rows(sql`

@@ -3,6 +3,7 @@
  * its step `s`.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { memberOf, membersOf } from '../../members/store/fragments.ts';
 
 /** Those who last changed by hand an artifact that the gate is about. The project's events tell. */
 export const LAST_CHANGERS = sql`
@@ -30,7 +31,7 @@ const namedIn = (field: string): SQL => sql`coalesce(s.gate_config -> ${field} -
  */
 export const CAN_ANSWER = sql`array(
   select distinct person_behind(w.customer_id, one.who) from (
-    select m.email as who from workspace_members m where m.customer_id = w.customer_id
+    select m.email as who from ${membersOf(sql`w.customer_id`)} m
     union all
     select 'api-key:' || k.id from api_keys k
     where k.customer_id = w.customer_id and s.gate_config -> 'approvers' is not null
@@ -45,7 +46,7 @@ export const CAN_ANSWER = sql`array(
 /** Whether somebody is an owner, and fewer people can answer than have to approve. */
 export const isLastResort = (who: string): SQL => sql`
   case when exists (
-    select from workspace_members m
-    where m.customer_id = w.customer_id and m.email = person_behind(w.customer_id, ${who}) and m.role = 'owner'
+    select from ${memberOf(sql`w.customer_id`, sql`person_behind(w.customer_id, ${who})`)} m
+    where m.role = 'owner'
       and not starts_with(${who}, 'api-key:'))
   then cardinality(${CAN_ANSWER}) < coalesce((s.gate_config ->> 'quorum')::int, 1) else false end`;

@@ -4,15 +4,14 @@
  * name no workspace, because they ask in which workspaces the address is a member.
  */
 import { and, asc, count, eq, inArray, ne, sql } from 'drizzle-orm';
-import { newUuid } from '../../platform/core/ids.ts';
-import { first } from '../../platform/core/present.ts';
-import { Problem } from '../../platform/core/problem.ts';
-import { isOwner, SAID_ROLES, type Role } from '../../platform/core/rights.ts';
-import { found, type Database } from '../../platform/db/client.ts';
-import { revokeKeysMadeBy } from '../api-keys/store.ts';
-import { revokeTokensMadeBy } from '../deploy-tokens/store.ts';
-import { openStatus } from '../workspaces/store/caps.ts';
-import { formerMembers, memberSubjects, workspaceMembers, workspaces } from '../workspaces/table.ts';
+import { newUuid } from '../../../platform/core/ids.ts';
+import { first } from '../../../platform/core/present.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import { isOwner, SAID_ROLES, type Role } from '../../../platform/core/rights.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import { openStatus } from '../../workspaces/store/caps.ts';
+import { workspaces } from '../../workspaces/table.ts';
+import { formerMembers, memberSubjects, workspaceMembers } from '../table.ts';
 
 export type MemberStore = ReturnType<typeof createMemberStore>;
 
@@ -59,7 +58,10 @@ interface EndedSessions {
   cutOff(customerId: string, sub: string): Promise<unknown>;
 }
 
-export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
+/** Revokes what a person made that speaks for them, in the transaction that removes them. @param email in lower case */
+export type Revocation = (db: Database, customerId: string, email: string) => Promise<unknown>;
+
+export const createMemberStore = (db: Database, { cutOff }: EndedSessions, revocations: readonly Revocation[]) => {
   const owned = (customerId: string, id: string) =>
     // The id is compared as text, so that what is no id at all is simply unknown.
     and(eq(workspaceMembers.customerId, customerId), sql`${workspaceMembers.id}::text = ${id}`);
@@ -180,8 +182,7 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
         if (isOwner(member.role)) await requireAnotherOwner(customerId);
         await db.orm.delete(workspaceMembers).where(owned(customerId, id));
         await db.orm.insert(formerMembers).values({ customerId, email: member.email }).onConflictDoNothing();
-        await revokeKeysMadeBy(db, customerId, member.email);
-        await revokeTokensMadeBy(db, customerId, member.email);
+        for (const revoke of revocations) await revoke(db, customerId, member.email);
         await cutOff(customerId, member.email);
       }),
 
