@@ -5,6 +5,7 @@ import { builtinReferences } from '../resources/skills/builtin/index.ts';
 import { createSkillService } from '../resources/skills/service.ts';
 import { integrations } from '../resources/integrations/catalogue.ts';
 import { createReferences } from '../resources/references/service.ts';
+import { NAMING } from '../resources/naming.ts';
 import { createReferenceStore } from '../resources/references/store.ts';
 import { createBuiltinTools } from '../resources/tools/builtin/index.ts';
 import { createCommand } from '../resources/tools/custom/command.ts';
@@ -71,7 +72,13 @@ export function composeTools(
     meteredTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
     pageKeys,
   );
-  const references = createReferences({ store: createReferenceStore(db), agents, tools, models, modelCredentials });
+  const references = createReferences({
+    store: createReferenceStore(db, NAMING),
+    agents,
+    tools,
+    models,
+    modelCredentials,
+  });
   return {
     stores: { miniapps: miniappStore, customTools: store },
     miniapps,

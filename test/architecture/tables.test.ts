@@ -27,22 +27,31 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   heartbeats: ['workspaces'],
   inbox: ['events', 'projects', 'runs', 'workspaces'],
   integrations: ['workspaces'],
-  manifests: ['agents', 'heartbeats', 'memory', 'output-destinations', 'projects', 'runs', 'scheduled-jobs', 'templates', 'tools', 'webhook-subscriptions', 'workspaces'],
   members: ['workspaces'],
   memory: ['workspaces'],
   miniapps: ['inbox', 'runs'],
   'output-destinations': ['inbox', 'members', 'projects', 'workspaces'],
   projects: ['api-keys', 'attachments', 'events', 'inbox', 'runs', 'webhook-subscriptions', 'workspaces'],
-  references: ['agents', 'heartbeats', 'memory', 'projects', 'scheduled-jobs', 'templates'],
   'run-artifacts': ['runs'],
   'run-texts': ['runs'],
-  runs: ['agents', 'attachments', 'billing', 'event-log', 'inbox', 'integrations', 'memory', 'projects', 'run-texts', 'webhook-subscriptions', 'workspaces'],
+  runs: [
+    'agents',
+    'attachments',
+    'billing',
+    'event-log',
+    'inbox',
+    'integrations',
+    'memory',
+    'projects',
+    'run-texts',
+    'webhook-subscriptions',
+    'workspaces',
+  ],
   samples: ['projects'],
   'scheduled-jobs': ['event-log', 'integrations', 'memory', 'runs', 'workspaces'],
   search: ['attachments', 'event-log', 'events', 'projects', 'runs'],
   'sign-in': ['workspaces'],
   skills: ['memory'],
-  system: ['agents', 'output-destinations', 'projects', 'runs', 'webhook-subscriptions', 'workspaces'],
   templates: ['workspaces'],
   tools: ['memory', 'runs'],
   'webhook-gates': ['projects'],
@@ -51,7 +60,18 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Resources that name tables of each other. */
-const MUTUAL: readonly string[] = ['attachments = projects', 'attachments = runs', 'audit-log = workspaces', 'billing = runs', 'event-log = runs', 'inbox = projects', 'inbox = runs', 'projects = runs', 'run-texts = runs', 'runs = webhook-subscriptions'];
+const MUTUAL: readonly string[] = [
+  'attachments = projects',
+  'attachments = runs',
+  'audit-log = workspaces',
+  'billing = runs',
+  'event-log = runs',
+  'inbox = projects',
+  'inbox = runs',
+  'projects = runs',
+  'run-texts = runs',
+  'runs = webhook-subscriptions',
+];
 
 const SOURCES: readonly Source[] = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))

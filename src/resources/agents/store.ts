@@ -168,3 +168,17 @@ export const createAgentStore = (db: Database) => ({
     });
   },
 });
+
+/** Selects `name` and `created_at` of the agents of a workspace. */
+export const namedAgents = (customerId: string): SQL =>
+  sql`select slug as name, created_at from agents where customer_id = ${customerId}`;
+
+/** Counts the agents that may call a tool. */
+export const countAgentsWith = (customerId: string, tool: string): SQL => sql`
+  select count(*)::int as count from agents where customer_id = ${customerId} and ${tool} = any(allowed_tools)`;
+
+/** Selects `model`, as agents name it, or as the workspace set it for them. */
+export const modelsNamed = (customerId: string): SQL => sql`
+  select model from agents where customer_id = ${customerId}
+  union
+  select unnest(array[model, default_model]) from agent_settings where customer_id = ${customerId}`;

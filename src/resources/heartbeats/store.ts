@@ -1,5 +1,5 @@
 /** Queries on heartbeats. */
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { first, present } from '../../platform/core/present.ts';
 import { found, type Database } from '../../platform/db/client.ts';
@@ -74,3 +74,11 @@ export const createHeartbeatStore = (db: Database) => ({
       .innerJoin(workspaces, eq(workspaces.customerId, heartbeats.customerId))
       .where(and(eq(heartbeats.customerId, customerId), sql`${openStatus} <> 'archived'`)),
 });
+
+/** Selects `name` and `created_at` of the heartbeats of a workspace. */
+export const namedHeartbeats = (customerId: string): SQL =>
+  sql`select name, created_at from heartbeats where customer_id = ${customerId}`;
+
+/** Counts the heartbeats of an agent. */
+export const countHeartbeatsOf = (customerId: string, agent: string): SQL => sql`
+  select count(*)::int as count from heartbeats where customer_id = ${customerId} and agent_slug = ${agent}`;

@@ -1,14 +1,20 @@
 /** Queries about what manifests are of, and where it came from. Every one takes the workspace. */
 import { and, asc, eq, or, sql, type SQL } from 'drizzle-orm';
-import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import { openStatus } from '../workspaces/store/caps.ts';
-import { workspaces } from '../workspaces/table.ts';
+import { countAgentsWith, namedAgents } from '../agents/store.ts';
+import { countHeartbeatsOf, namedHeartbeats } from '../heartbeats/store.ts';
+import { namedInFiles, namedSkills } from '../memory/store/entries.ts';
+import { namedDestinations } from '../output-destinations/store/index.ts';
+import { countOpenVersions } from '../projects/store/open.ts';
+import { countOpenRunsBy } from '../runs/store/open.ts';
+import { countJobsOf, namedJobs } from '../scheduled-jobs/store.ts';
+import { namedWorkflows } from '../templates/store.ts';
+import { namedTools } from '../tools/store.ts';
+import { namedWebhooks } from '../webhook-subscriptions/store/index.ts';
+import { lockOpen } from '../workspaces/store/caps.ts';
 import { canonical } from '../../platform/core/json.ts';
 import type { Content, ManifestKind } from './model.ts';
 import { manifestOrigins } from './table.ts';
-import { OPEN_RUN } from '../runs/store/statuses.ts';
-import { OPEN_PROJECT } from '../projects/store/statuses.ts';
 
 export type ManifestStore = ReturnType<typeof createManifestStore>;
 export type OriginRow = typeof manifestOrigins.$inferSelect;
@@ -28,22 +34,15 @@ const counted = (count: number, what: string, one: string, many: string): string
 
 /** Selects `name` and `created_at` of what the workspace has of a kind; of several versions, those of the first. */
 const THINGS: Readonly<Record<ManifestKind, (customerId: string) => SQL>> = {
-  tool: (customerId) => sql`select slug as name, created_at from tools where customer_id = ${customerId}`,
-  skill: (customerId) => sql`
-    select slug as name, created_at from memory_entries where customer_id = ${customerId} and type = 'skill'`,
-  memory: (customerId) => sql`
-    select slug as name, created_at from memory_entries
-    where customer_id = ${customerId} and type <> 'skill' and status = 'active' and (meta ->> 'in_files') = 'true'`,
-  agent: (customerId) => sql`select slug as name, created_at from agents where customer_id = ${customerId}`,
-  workflow: (customerId) => sql`
-    select slug as name, min(created_at) as created_at from templates
-    where customer_id = ${customerId} and status = 'active' group by slug`,
-  job: (customerId) => sql`select name, created_at from scheduled_jobs where customer_id = ${customerId}`,
-  heartbeat: (customerId) => sql`select name, created_at from heartbeats where customer_id = ${customerId}`,
-  destination: (customerId) => sql`
-    select name, created_at from output_destinations where customer_id = ${customerId}`,
-  webhook: (customerId) => sql`
-    select url as name, created_at from webhook_subscriptions where customer_id = ${customerId}`,
+  tool: namedTools,
+  skill: namedSkills,
+  memory: namedInFiles,
+  agent: namedAgents,
+  workflow: namedWorkflows,
+  job: namedJobs,
+  heartbeat: namedHeartbeats,
+  destination: namedDestinations,
+  webhook: namedWebhooks,
 };
 
 export const createManifestStore = (db: Database) => {
@@ -54,11 +53,7 @@ export const createManifestStore = (db: Database) => {
 
   /** Projects that are not over keep the version that they were started with. */
   async function projectsOf(customerId: string, slug: string): Promise<string[]> {
-    const rows = await db.rows<{ version: number; count: number }>(sql`
-      select workflow_version as version, count(*)::int as count from projects
-      where customer_id = ${customerId} and workflow_slug = ${slug}
-        and status in ${OPEN_PROJECT}
-      group by workflow_version order by workflow_version desc`);
+    const rows = await db.rows<{ version: number; count: number }>(countOpenVersions(customerId, slug));
     return rows.flatMap(({ version, count }) =>
       counted(count, 'active project', `keeps version ${version}`, `keep version ${version}`),
     );
@@ -66,12 +61,9 @@ export const createManifestStore = (db: Database) => {
 
   /** A run that is under way has the agent as it is at each of its turns. */
   async function runBy(customerId: string, slug: string): Promise<string[]> {
-    const of = sql`where customer_id = ${customerId} and agent_slug = ${slug}`;
-    const jobs = await countOf(sql`select count(*)::int as count from scheduled_jobs ${of}`);
-    const heartbeats = await countOf(sql`select count(*)::int as count from heartbeats ${of}`);
-    const runs = await countOf(sql`
-      select count(*)::int as count from runs
-      where customer_id = ${customerId} and agent = ${slug} and status in ${OPEN_RUN}`);
+    const jobs = await countOf(countJobsOf(customerId, slug));
+    const heartbeats = await countOf(countHeartbeatsOf(customerId, slug));
+    const runs = await countOf(countOpenRunsBy(customerId, slug));
     return [
       ...counted(jobs, 'scheduled job', 'runs it', 'run it'),
       ...counted(heartbeats, 'heartbeat', 'runs it', 'run it'),
@@ -80,8 +72,7 @@ export const createManifestStore = (db: Database) => {
   }
 
   async function calledBy(customerId: string, slug: string): Promise<string[]> {
-    const agents = await countOf(sql`
-      select count(*)::int as count from agents where customer_id = ${customerId} and ${slug} = any(allowed_tools)`);
+    const agents = await countOf(countAgentsWith(customerId, slug));
     return counted(agents, 'agent', 'may call it', 'may call it');
   }
 
@@ -90,12 +81,7 @@ export const createManifestStore = (db: Database) => {
      * Lets one transaction at a time apply manifests to a workspace, and nobody make anything of what has a cap in it.
      * @throws Problem not_found, workspace_archived
      */
-    async lock(customerId: string): Promise<void> {
-      const [row] = await db.rows<{ status: string }>(sql`
-        select ${openStatus} as status from ${workspaces} where ${workspaces.customerId} = ${customerId}
-        for no key update`);
-      if (found(row).status === 'archived') throw new Problem('workspace_archived');
-    },
+    lock: (customerId: string): Promise<void> => lockOpen(db, customerId),
 
     /** @returns sentences about what goes on with what it was, or is changed with it */
     async affectedBy(customerId: string, { kind, name, before, after }: Change): Promise<string[]> {

@@ -1,4 +1,5 @@
 /** What one thing of a workspace names of others: agents, tools, skills and models, by their slugs. */
+import type { SQL } from 'drizzle-orm';
 
 /** A field names something by its slug. */
 export interface Reference {
@@ -10,6 +11,15 @@ export interface Reference {
 
 /** Things that others name, and that can be deleted. */
 export type UsedKind = 'agent' | 'tool' | 'skill';
+
+/** What uses them. */
+export type UserKind = 'agent' | 'skill' | 'workflow' | 'project' | 'job' | 'heartbeat';
+
+/**
+ * How rows of a resource name things: each statement selects `kind` (a `UserKind`) and `name` of those of the workspace that
+ * name the slug.
+ */
+export type Naming = Readonly<Partial<Record<UsedKind, (customerId: string, slug: string) => SQL>>>;
 
 export const WARNING_CODES = ['unknown_agent', 'unknown_tool', 'tool_unavailable', 'model_not_used'] as const;
 

@@ -1,5 +1,5 @@
 /** Custom jobs and what workspaces changed about those that ship. */
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
 import { first, present } from '../../platform/core/present.ts';
 import type { ProblemCode } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
@@ -122,3 +122,11 @@ export const createJobStore = (db: Database) => ({
       .innerJoin(workspaces, eq(workspaces.customerId, scheduledJobs.customerId))
       .where(and(eq(scheduledJobs.customerId, customerId), sql`${openStatus} <> 'archived'`)),
 });
+
+/** Selects `name` and `created_at` of the jobs of a workspace. */
+export const namedJobs = (customerId: string): SQL =>
+  sql`select name, created_at from scheduled_jobs where customer_id = ${customerId}`;
+
+/** Counts the jobs of an agent. */
+export const countJobsOf = (customerId: string, agent: string): SQL => sql`
+  select count(*)::int as count from scheduled_jobs where customer_id = ${customerId} and agent_slug = ${agent}`;

@@ -1,47 +1,36 @@
 /** Asks the database about itself, and about the caller. */
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import { pausesBehind } from '../../platform/db/circuit.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import type { Behind } from '../../platform/db/in-turn.ts';
 import type { Backlog, ChoreBehind } from '../../platform/http/metrics.ts';
-import { agents, agentSettings } from '../agents/table.ts';
+import { modelsNamed } from '../agents/store.ts';
 import { ROUTER_BEHIND } from '../billing/model-router/store.ts';
 import { SPENDING_BEHIND } from '../cost/notices/store.ts';
 import { SUBMISSIONS_BEHIND } from '../miniapps/store.ts';
-import { outputDeliveries } from '../output-destinations/table.ts';
-import { OUTPUTS_BEHIND } from '../output-destinations/store/index.ts';
+import { OUTPUTS_BEHIND, PENDING_OUTPUTS } from '../output-destinations/store/index.ts';
 import { projectsBehind } from '../projects/store/lost.ts';
-import { projects, subtasks } from '../projects/table.ts';
+import { OPEN_PROJECTS } from '../projects/store/open.ts';
 import { runsBehind } from '../runs/store/lost.ts';
 import { TEXTS_BEHIND } from '../run-texts/store.ts';
 import { HOLDS_BEHIND } from '../runs/store/queries.ts';
-import { runs } from '../runs/table.ts';
+import { OPEN_RUNS } from '../runs/store/open.ts';
 import { FOLLOWING_BEHIND } from '../scheduled-jobs/store.ts';
 import { SEARCH_BEHIND } from '../search/store/backfill.ts';
 import { TALLIES_BEHIND } from '../tallies/store.ts';
-import { WEBHOOKS_BEHIND } from '../webhook-subscriptions/store/index.ts';
-import { webhookDeliveries } from '../webhook-subscriptions/table.ts';
+import { PENDING_WEBHOOKS, WEBHOOKS_BEHIND } from '../webhook-subscriptions/store/index.ts';
 import type { Plan } from '../workspaces/model.ts';
-import { workspaces } from '../workspaces/table.ts';
-import { OPEN_RUN } from '../runs/store/statuses.ts';
-import { GOING_PROJECT } from '../projects/store/statuses.ts';
+import { plansOf, WORKSPACES_BEHIND } from '../workspaces/store/fragments.ts';
 
 export type SystemStore = ReturnType<typeof createSystemStore>;
-
-/** Workspaces are few, each with one row: what is due of them is counted as it is. */
-const provisionings = (status: 'pending' | 'provisioning') => sql`(
-  select count(*)::int as due, coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "overdueS"
-  from ${workspaces} where status = ${sql.raw(`'${status}'`)} and due_at <= now())`;
 
 /** @param lostAfterMs work may be under way for this long before Temporal is asked whether it still has it */
 export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: number }) => ({
   /** The models that agents of a workspace name, as they are defined or as it set them. */
   async modelsNamed(customerId: string): Promise<string[]> {
     const named = await db.rows<{ model: string | null }>(sql`
-      select model from ${agents} where customer_id = ${customerId}
-      union
-      select unnest(array[model, default_model]) from ${agentSettings} where customer_id = ${customerId}
+      ${modelsNamed(customerId)}
       order by 1`);
     return named.flatMap(({ model }) => (model && model !== 'auto' ? [model] : []));
   },
@@ -57,17 +46,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
   backlog: (): Promise<Backlog[]> =>
     db.rows<Backlog>(sql`
       with open(kind, status, created_at) as (
-        select 'run', status::text, created_at from ${runs} where status in ${OPEN_RUN}
-        union all
-        select 'project', status::text, created_at from ${projects} where status in ${GOING_PROJECT}
-        union all
-        select 'webhook_delivery', status::text, created_at from ${webhookDeliveries} where status = 'pending'
-        union all
-        select 'output_delivery', status::text, created_at from ${outputDeliveries} where status = 'pending'
-        union all
-        select 'gate', s.gate_kind::text, s.started_at
-        from ${projects} p join ${subtasks} s on s.project_id = p.id
-        where p.status in ${GOING_PROJECT} and s.status = 'blocked' and s.gate_kind is not null
+        ${sql.join([OPEN_RUNS, OPEN_PROJECTS, PENDING_WEBHOOKS, PENDING_OUTPUTS], sql` union all `)}
       )
       select kind, status, count(*)::int as count,
         extract(epoch from now() - min(created_at))::float8 as "oldestS"
@@ -89,8 +68,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
       ...TEXTS_BEHIND,
       ...FOLLOWING_BEHIND,
       tellPauses: pausesBehind(['webhook_subscriptions', 'output_destinations']),
-      startWorkspaces: provisionings('pending'),
-      settleWorkspaces: provisionings('provisioning'),
+      ...WORKSPACES_BEHIND,
     };
     return Promise.all(
       Object.entries(chores).map(async ([chore, behind]) => {
@@ -102,10 +80,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
 
   /** @throws Problem not_found */
   async planOf(customerId: string): Promise<{ plan: Plan; inForce: Plan }> {
-    const [row] = await db.orm
-      .select({ plan: workspaces.plan, inForce: workspaces.planInForce })
-      .from(workspaces)
-      .where(eq(workspaces.customerId, customerId));
+    const [row] = await db.rows<{ plan: Plan; inForce: Plan }>(plansOf(customerId));
     return found(row);
   },
 });

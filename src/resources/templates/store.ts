@@ -183,3 +183,8 @@ export const createTemplateStore = (db: Database) => {
     },
   };
 };
+
+/** Selects `name` and `created_at` of the workflows of a workspace, by the first of their versions. */
+export const namedWorkflows = (customerId: string): SQL => sql`
+  select slug as name, min(created_at) as created_at from templates
+  where customer_id = ${customerId} and status = 'active' group by slug`;

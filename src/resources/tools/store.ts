@@ -1,5 +1,5 @@
 /** Queries on custom tools and on what is known of the use of any tool. Every one takes the workspace. */
-import { and, asc, desc, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, inArray, ne, sql, type SQL } from 'drizzle-orm';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import { parseJson } from '../../platform/core/json.ts';
 import { Problem } from '../../platform/core/problem.ts';
@@ -157,3 +157,7 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
         .limit(MAX_INVOCATIONS),
   };
 };
+
+/** Selects `name` and `created_at` of the tools of a workspace. */
+export const namedTools = (customerId: string): SQL =>
+  sql`select slug as name, created_at from tools where customer_id = ${customerId}`;

@@ -237,3 +237,12 @@ export async function verifyEntry(db: Database, customerId: string, id: number):
     .returning({ lastVerifiedAt: memoryEntries.lastVerifiedAt });
   return present(found(row).lastVerifiedAt);
 }
+
+/** Selects `name` and `created_at` of the skills of a workspace. */
+export const namedSkills = (customerId: string): SQL =>
+  sql`select slug as name, created_at from memory_entries where customer_id = ${customerId} and type = 'skill'`;
+
+/** Selects `name` and `created_at` of the memories of a workspace that files may hold. */
+export const namedInFiles = (customerId: string): SQL => sql`
+  select slug as name, created_at from memory_entries
+  where customer_id = ${customerId} and type <> 'skill' and status = 'active' and (meta ->> 'in_files') = 'true'`;

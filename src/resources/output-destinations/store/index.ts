@@ -284,3 +284,11 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
     },
   };
 };
+
+/** Selects `name` and `created_at` of the destinations of a workspace. */
+export const namedDestinations = (customerId: string): SQL =>
+  sql`select name, created_at from output_destinations where customer_id = ${customerId}`;
+
+/** Selects `kind`, `status` and `created_at` of all deliveries of the deployment that are still to be sent. */
+export const PENDING_OUTPUTS: SQL = sql`
+  select 'output_delivery', status::text, created_at from output_deliveries where status = 'pending'`;

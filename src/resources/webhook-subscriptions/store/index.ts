@@ -283,3 +283,11 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     noteStarted: (started: readonly DeliveryRef[]) => putOff(db, PENDING, started, lookAgainMs),
   };
 };
+
+/** Selects `name` and `created_at` of the webhooks of a workspace. */
+export const namedWebhooks = (customerId: string): SQL =>
+  sql`select url as name, created_at from webhook_subscriptions where customer_id = ${customerId}`;
+
+/** Selects `kind`, `status` and `created_at` of all deliveries of the deployment that are still to be sent. */
+export const PENDING_WEBHOOKS: SQL = sql`
+  select 'webhook_delivery', status::text, created_at from webhook_deliveries where status = 'pending'`;

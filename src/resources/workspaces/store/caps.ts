@@ -12,6 +12,17 @@ export const openStatus: SQL<string> = sql<string>`case when ${workspaces.destro
 export const planLimitExceeded = (plan: Plan, resource: CappedResource, current: number, limit: number): Problem =>
   new Problem('plan_limit_exceeded', { code: 'plan_limit_exceeded', resource, current, limit, tier: tierOf(plan) });
 
+/**
+ * Lets nobody else lock the workspace for as long as the transaction takes.
+ * @throws Problem not_found, workspace_archived
+ */
+export async function lockOpen(db: Database, customerId: string): Promise<void> {
+  const [row] = await db.rows<{ status: string }>(sql`
+    select ${openStatus} as status from ${workspaces} where ${workspaces.customerId} = ${customerId}
+    for no key update`);
+  if (found(row).status === 'archived') throw new Problem('workspace_archived');
+}
+
 export const createCaps = (db: Database) => ({
   /**
    * Runs `insert` unless the workspace is archived, which it cannot become in the meantime.

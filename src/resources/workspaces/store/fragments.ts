@@ -21,3 +21,15 @@ export const noteMissingEvents = (gone: SQL): SQL => sql`
 export const countingEvents = (deletion: SQL): SQL => sql`
   with gone as (${deletion} returning customer_id, tx), missing as (${noteMissingEvents(sql`gone`)})
   select count(*)::int as deleted from gone`;
+
+/** Workspaces are few, each with one row: what is due of them is counted as it is. */
+const due = (status: 'pending' | 'provisioning'): SQL => sql`(
+  select count(*)::int as due, coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "overdueS"
+  from workspaces where status = ${sql.raw(`'${status}'`)} and due_at <= now())`;
+
+/** How far housekeeping is behind with provisionings. */
+export const WORKSPACES_BEHIND = { startWorkspaces: due('pending'), settleWorkspaces: due('provisioning') };
+
+/** Selects the plan that a workspace asked for, and the one that is `inForce`. */
+export const plansOf = (customerId: string): SQL => sql`
+  select plan, plan_in_force as "inForce" from workspaces where customer_id = ${customerId}`;
