@@ -13,7 +13,7 @@ const BATCH = 200;
 export const createMeteringActivities = ({ metering, settings }: MeteringDependencies) => ({
   chargeInfrastructure: (): Promise<void> =>
     heartbeating(async () => {
-      // This tick belongs to a schedule that was not taken away yet.
+      // A process with another setting may have asked for it.
       if (settings.BILLING_MODE !== 'live') return;
       await metering.follow();
       while ((await metering.charge(BATCH)) === BATCH);

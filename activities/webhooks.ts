@@ -56,7 +56,7 @@ export const createWebhookActivities = ({
     [sealedSecret, sealedPreviousSecret].filter((sealed) => sealed !== null);
 
   function secretsOf(attempt: SigningSecrets): string[] {
-    const owner = secretOwner(attempt.customerId, attempt.subscriptionId, attempt.secretsBound);
+    const owner = secretOwner(attempt.customerId, attempt.subscriptionId);
     return sealedIn(attempt).map((sealed) => secretBox.open(sealed, owner));
   }
 

@@ -39,8 +39,8 @@ export interface WorkspaceDependencies {
 export type WorkspaceActivities = ReturnType<typeof createWorkspaceActivities>;
 
 const BATCH = 20;
-/** The files of a workspace lie in `<area>/<customer id>/...`. Earlier releases kept uploads of archives in `imports`. */
-const FILE_AREAS = ['runs', 'attachments', 'avatars', 'workspaces', 'exports', 'imports'];
+/** The files of a workspace lie in `<area>/<customer id>/...`. */
+const FILE_AREAS = ['runs', 'attachments', 'avatars', 'workspaces', 'exports'];
 const MAX_MESSAGE = 500;
 
 interface Failure extends WorkspaceRef {

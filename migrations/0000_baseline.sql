@@ -317,7 +317,7 @@ CREATE TABLE "idempotency_keys" (
 	"endpoint" text NOT NULL,
 	"key_hash" text NOT NULL,
 	"request_hash" text NOT NULL,
-	"caller" text,
+	"caller" text NOT NULL,
 	"token" uuid NOT NULL,
 	"owner" uuid NOT NULL,
 	"lease_until" timestamp with time zone NOT NULL,
@@ -457,7 +457,6 @@ CREATE TABLE "memory_entries" (
 );--> statement-breakpoint
 CREATE TABLE "miniapp_pages" (
 	"id" text PRIMARY KEY NOT NULL,
-	"token_hash" text NOT NULL,
 	"customer_id" text NOT NULL,
 	"run_id" text NOT NULL,
 	"call_id" text NOT NULL,
@@ -467,8 +466,7 @@ CREATE TABLE "miniapp_pages" (
 	"submitted_at" timestamp with time zone,
 	"waits" text[] DEFAULT '{}' NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
-	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "miniapp_pages_token_hash_unique" UNIQUE("token_hash")
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL
 );--> statement-breakpoint
 CREATE TABLE "otp_challenges" (
 	"id" text PRIMARY KEY NOT NULL,
@@ -490,11 +488,6 @@ CREATE TABLE "otp_holder_locks" (
 	"wrong_in_a_row" integer DEFAULT 0 NOT NULL,
 	"locked_until" timestamp with time zone,
 	CONSTRAINT "otp_holder_locks_customer_id_holder_pk" PRIMARY KEY("customer_id","holder")
-);--> statement-breakpoint
-CREATE TABLE "otp_locks" (
-	"customer_id" text PRIMARY KEY NOT NULL,
-	"wrong_in_a_row" integer DEFAULT 0 NOT NULL,
-	"locked_until" timestamp with time zone
 );--> statement-breakpoint
 CREATE TABLE "output_deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
@@ -684,7 +677,6 @@ CREATE TABLE "tasks" (
 	"addenda" text[] DEFAULT '{}' NOT NULL,
 	"on_end" text,
 	"spared_for" jsonb DEFAULT '{}'::jsonb NOT NULL,
-	"spared" text[] DEFAULT '{}' NOT NULL,
 	"outdated_by" jsonb,
 	"cost_budget_usd" numeric(20, 8),
 	"instruction" text,
@@ -865,10 +857,6 @@ CREATE TABLE "scheduled_jobs" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
 );--> statement-breakpoint
-CREATE TABLE "search_backfills" (
-	"source" text PRIMARY KEY NOT NULL,
-	"up_to" text NOT NULL
-);--> statement-breakpoint
 CREATE TABLE "search_documents" (
 	"kind" text NOT NULL,
 	"subject" text NOT NULL,
@@ -963,7 +951,6 @@ CREATE TABLE "webhook_deliveries" (
 	"subscription_id" integer NOT NULL,
 	"event_type" text NOT NULL,
 	"event_key" text NOT NULL,
-	"body" text,
 	"status" "webhook_delivery_status" DEFAULT 'pending' NOT NULL,
 	"attempt_count" integer DEFAULT 0 NOT NULL,
 	"redeliveries" integer DEFAULT 0 NOT NULL,
@@ -998,7 +985,6 @@ CREATE TABLE "webhook_subscriptions" (
 	"sealed_secret" text NOT NULL,
 	"sealed_previous_secret" text,
 	"previous_secret_until" timestamp with time zone,
-	"secrets_bound" boolean DEFAULT false NOT NULL,
 	"failing_since" timestamp with time zone,
 	"paused_at" timestamp with time zone,
 	"pause_told_at" timestamp with time zone,
@@ -1081,7 +1067,6 @@ ALTER TABLE "memory_entries" ADD CONSTRAINT "memory_entries_customer_id_workspac
 ALTER TABLE "miniapp_pages" ADD CONSTRAINT "miniapp_pages_run_id_runs_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."runs"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "otp_challenges" ADD CONSTRAINT "otp_challenges_customer_id_workspaces_customer_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."workspaces"("customer_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "otp_holder_locks" ADD CONSTRAINT "otp_holder_locks_customer_id_workspaces_customer_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."workspaces"("customer_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "otp_locks" ADD CONSTRAINT "otp_locks_customer_id_workspaces_customer_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."workspaces"("customer_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "output_deliveries" ADD CONSTRAINT "output_deliveries_destination_id_output_destinations_id_fk" FOREIGN KEY ("destination_id") REFERENCES "public"."output_destinations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "output_destinations" ADD CONSTRAINT "output_destinations_customer_id_workspaces_customer_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."workspaces"("customer_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "output_recipients" ADD CONSTRAINT "output_recipients_destination_id_output_destinations_id_fk" FOREIGN KEY ("destination_id") REFERENCES "public"."output_destinations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint

@@ -59,7 +59,6 @@ export async function startApi(runtime: Runtime, services: Services, requireAnno
   });
   const authenticate = countingRefusals(check, services.meters);
   await checkRecord(runtime, services);
-  await services.webhooks.bindSecrets();
   const routes = allRoutes(services).map((route) => whereThereIsRoom(route, services.disk));
   const audit = services.audit.trail;
   const controlPlaneRoutes = routesOf('control-plane', routes);

@@ -19,8 +19,6 @@ interface SealedColumn {
   column: string;
   /** The columns of the table's primary key. */
   key: readonly string[];
-  /** The owner depends on these columns too. */
-  more?: string;
   /** Selects the rows that need their secret; without it all do. */
   live?: SQL;
   /** @returns the owner that the secret is sealed for */
@@ -36,10 +34,8 @@ const secret = ({ customer_id: customerId, slug, dotted }: Row): SecretKey =>
 const webhook = {
   table: 'webhook_subscriptions',
   key: ['id'],
-  more: 'secrets_bound',
   live: sql`deleted_at is null`,
-  owner: ({ customer_id: customerId, id, secrets_bound: isBound }: Row) =>
-    webhookOwner(present(customerId), Number(id), String(isBound) === 'true'),
+  owner: ({ customer_id: customerId, id }: Row) => webhookOwner(present(customerId), Number(id)),
 };
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
@@ -104,21 +100,20 @@ export async function rotateSecrets(
 }
 
 async function rotateColumn(db: Database, secretBox: SecretBox, sealed: SealedColumn): Promise<Rotation> {
-  const { table, column, key, more, owner } = sealed;
+  const { table, column, key, owner } = sealed;
   const name = sql.identifier(column);
   const isOld = sql`split_part(${name}, '.', 1) <> ${secretBox.keyId}`;
   const keys = sql.join(
     key.map((part) => sql.identifier(part)),
     sql`, `,
   );
-  const told = more === undefined ? sql`` : sql`${sql.identifier(more)}, `;
   const from = sql`from ${sql.identifier(table)} where ${isOld}`;
   let resealed = 0;
   let unreadable = 0;
   for (;;) {
     // Rows that cannot be opened stay in front of those that are still to come.
     const rows = await db.rows<Row>(
-      sql`select customer_id, ${keys}, ${told}${name} as sealed ${from} order by ${keys} limit ${BATCH} offset ${unreadable}`,
+      sql`select customer_id, ${keys}, ${name} as sealed ${from} order by ${keys} limit ${BATCH} offset ${unreadable}`,
     );
     for (const row of rows) {
       const again = reseal(secretBox, row.sealed, owner(row));

@@ -7,7 +7,6 @@ import { createFlagService } from '../resources/feature-flags/service.ts';
 import { createFlagStore } from '../resources/feature-flags/store.ts';
 import { createRetention } from '../resources/retention/service.ts';
 import { createRetentionStore } from '../resources/retention/store.ts';
-import { fillSearch } from '../resources/search/store/backfill.ts';
 import { createSystemService } from '../resources/system/service.ts';
 import { createSystemStore } from '../resources/system/store.ts';
 import { foldAllTallies } from '../resources/tallies/store.ts';
@@ -30,10 +29,6 @@ export function composeOperations({ config, log, db, temporal }: Runtime, { file
       log,
     }),
     retention: createRetention({ store: createRetentionStore(db), settings: config, log }),
-    /** What follows other rows: the counts of lists, and documents of what could not be searched yet. */
-    async foldTallies(signal: AbortSignal): Promise<void> {
-      await foldAllTallies(db, signal);
-      await fillSearch(db, signal);
-    },
+    foldTallies: (signal: AbortSignal) => foldAllTallies(db, signal),
   };
 }

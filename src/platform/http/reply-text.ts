@@ -8,7 +8,7 @@ import type { Caller, EventStream } from './endpoint.ts';
 
 const PAGES = /(\/miniapps\/)[\w-]+/g;
 
-/** Rows that an earlier release wrote can still hold keys. */
+/** Texts that people paste can hold keys. */
 const forViewer = (text: string): string => withoutPageKeys(text).replace(PAGES, '$1***');
 
 /** @returns JSON as this caller may read it */

@@ -78,7 +78,7 @@ export const createBeginnings =
       if (!embedding) return [];
       const near = await store.recallEntries({ customerId, agent, embedding, k });
       if (near.length === 0 && !(await store.areVectorsOf(models.embedding))) log.warn(OF_ANOTHER);
-      // An earlier release stored vectors of what the model cannot read, which are noise.
+      // A vector of a text that the model cannot read is noise, which stays until vectors are mended.
       return near.filter(({ content }) => models.embedding.reads(content));
     }
 

@@ -79,8 +79,8 @@ export const createContextReports = ({ models, toolDeclarations }: ReportDepende
 const PAGE_BYTES = 64 * 1024;
 
 /**
- * Runs that an earlier release recorded can hold keys of page addresses. They go before the text is cut: a caller who
- * chooses the cut could otherwise separate a key from what tells that it is one.
+ * Texts that people paste can hold keys of page addresses. They go before the text is cut: a caller who chooses the cut
+ * could otherwise separate a key from what tells that it is one.
  * @returns one page of the text, cut between characters
  */
 function pageOf(run: RunInConversation, beforeByte?: number): RunContextPage {

@@ -17,7 +17,7 @@ export const apiKeys = pgTable(
     /** Rounded to the minute and written after the request; advisory. */
     lastUsedAt: instant('last_used_at'),
     revokedAt: instant('revoked_at'),
-    /** The actor that made the key; null in rows of earlier releases, and for keys that the service made itself. */
+    /** The actor that made the key; null for keys that the service made itself. */
     madeBy: text('made_by'),
   },
   (t) => [index('api_keys_by_workspace').on(t.customerId, t.id)],

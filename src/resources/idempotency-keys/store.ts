@@ -15,8 +15,7 @@ export type IdempotencyKeyStore = ReturnType<typeof createIdempotencyKeyStore>;
 
 export interface KeyRow {
   requestHash: string;
-  /** Null in rows of earlier releases, whose callers are not known. */
-  caller: string | null;
+  caller: string;
   answer: string | null;
 }
 
@@ -56,7 +55,7 @@ export const createIdempotencyKeyStore = (db: Database) => ({
         tries = case when ${isOld} then 1 else k.tries + 1 end,
         created_at = case when ${isOld} then now() else k.created_at end
       where ${isOld} or (k.answer is null and k.request_hash = excluded.request_hash
-        and coalesce(k.caller, excluded.caller) = excluded.caller and k.lease_until < clock_timestamp())
+        and k.caller = excluded.caller and k.lease_until < clock_timestamp())
       returning token, made, tries`);
     return taken;
   },

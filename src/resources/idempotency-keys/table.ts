@@ -15,8 +15,8 @@ export const idempotencyKeys = pgTable(
     keyHash: text('key_hash').notNull(),
     /** The SHA-256 of what was asked for: path, query and body. */
     requestHash: text('request_hash').notNull(),
-    /** The actor that sent the key first, as `actorKey` gives it; null in rows of earlier releases. */
-    caller: text('caller'),
+    /** The actor that sent the key first, as `actorKey` gives it. */
+    caller: text('caller').notNull(),
     /** It is the same in every try. */
     token: uuid('token').notNull(),
     /** The try that is under way, and the time until which it counts as alive. */

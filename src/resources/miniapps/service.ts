@@ -6,7 +6,6 @@
  * without the token's key, which `core/page-keys.ts` adds to what leaves for somebody who may answer.
  */
 import { submittedSignal } from '../../../workflows/run/messages.ts';
-import { sha256 } from '../../platform/core/crypto.ts';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { partsOfToken, type PageKeys } from '../../platform/core/page-keys.ts';
@@ -54,8 +53,7 @@ export function createMiniappService({ store, temporal, log, pageKeys, baseUrl }
   /** @returns undefined for a token that opens nothing */
   async function addressOf(token: string): Promise<PageAddress | undefined> {
     const parts = partsOfToken(token);
-    // Pages that the release before opened are found by a digest of their token, for the seven days that they last.
-    if (!parts) return { tokenHash: sha256(token) };
+    if (!parts) return undefined;
     const { pageId, key } = parts;
     const customerId = await store.findOwner(pageId);
     return customerId !== undefined && pageKeys.isKeyOf({ customerId, pageId }, key)
@@ -68,10 +66,8 @@ export function createMiniappService({ store, temporal, log, pageKeys, baseUrl }
      * Opens a page for a call of a run; a repeated call gets the same page.
      * @returns the address without the key, as texts may have it
      */
-    async open(page: Omit<NewPage, 'id' | 'tokenHash'>): Promise<{ pageId: string; url: string }> {
-      const id = newUuid();
-      const tokenHash = sha256(pageKeys.tokenOf({ customerId: page.customerId, pageId: id }));
-      const pageId = await store.insertPage({ ...page, id, tokenHash });
+    async open(page: Omit<NewPage, 'id'>): Promise<{ pageId: string; url: string }> {
+      const pageId = await store.insertPage({ ...page, id: newUuid() });
       return { pageId, url: `${baseUrl}${MINIAPPS_PATH}/${pageId}` };
     },
 

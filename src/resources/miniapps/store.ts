@@ -16,7 +16,6 @@ export type MiniappStore = ReturnType<typeof createMiniappStore>;
 
 export interface NewPage extends WaitingCall {
   id: string;
-  tokenHash: string;
   tool: string;
   html: string;
   ttlMs: number;
@@ -62,13 +61,12 @@ export interface Untold {
   waits: string[];
 }
 
-/** A page is found by what its address has of its token or, within a workspace, by its id. */
-export type PageAddress = { tokenHash: string } | { customerId: string; pageId: string };
+export interface PageAddress {
+  customerId: string;
+  pageId: string;
+}
 
-const addressed = (page: PageAddress): SQL =>
-  'tokenHash' in page
-    ? sql`p.token_hash = ${page.tokenHash}`
-    : sql`p.id = ${page.pageId} and p.customer_id = ${page.customerId}`;
+const addressed = ({ customerId, pageId }: PageAddress): SQL => sql`p.id = ${pageId} and p.customer_id = ${customerId}`;
 
 /** Says who sends what a page asks for, and how. */
 export interface Submitter {
@@ -116,13 +114,13 @@ export const createMiniappStore = (db: Database) => {
 
   return {
     /** Makes one page for a call, however often that is repeated. @returns its id */
-    async insertPage({ id, tokenHash, customerId, runId, callId, tool, html, ttlMs }: NewPage): Promise<string> {
+    async insertPage({ id, customerId, runId, callId, tool, html, ttlMs }: NewPage): Promise<string> {
       const page = first(
         await db.rows<{ id: string }>(sql`
-        insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
-        values (${id}, ${tokenHash}, ${customerId}, ${runId}, ${callId}, ${tool}, ${html},
+        insert into miniapp_pages (id, customer_id, run_id, call_id, tool, html, expires_at)
+        values (${id}, ${customerId}, ${runId}, ${callId}, ${tool}, ${html},
           now() + ${ttlMs} * interval '1 ms')
-        on conflict (run_id, call_id) do update set token_hash = miniapp_pages.token_hash
+        on conflict (run_id, call_id) do update set tool = miniapp_pages.tool
         returning id`),
       );
       return page.id;

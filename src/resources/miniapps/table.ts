@@ -8,8 +8,6 @@ export const miniappPages = pgTable(
   'miniapp_pages',
   {
     id: text('id').primaryKey(),
-    /** The SHA-256 of the token in the page's address. */
-    tokenHash: text('token_hash').notNull().unique(),
     customerId: text('customer_id').notNull(),
     runId: text('run_id')
       .notNull()

@@ -1,5 +1,5 @@
 /** What becomes of these tables when their workspace ends, and what of them goes into an archive of it. */
-import { SECRET, SAME_TENANT, type TenantData } from '../../platform/db/tenant-data.ts';
+import { SAME_TENANT, type TenantData } from '../../platform/db/tenant-data.ts';
 
 export const miniappsData: TenantData = {
   miniapp_pages: {
@@ -9,7 +9,7 @@ export const miniappsData: TenantData = {
       without: {
         ...SAME_TENANT,
         id: 'a part of the address that opens the page without a session',
-        token_hash: SECRET,
+
         waits: 'calls that are told of a submission by this deployment',
       },
     },

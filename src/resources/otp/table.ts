@@ -12,10 +12,10 @@ export const otpChallenges = pgTable(
       .references(() => workspaces.customerId),
     /** The id of the endpoint. */
     operation: text('operation').notNull(),
-    /** Who asked, as `holderOf` names them; unknown for challenges from before it was recorded. */
+    /** Who asked, as `holderOf` names them. */
     holder: text('holder'),
     scope: text('scope').notNull(),
-    /** The code was mailed to this address; it is unknown for challenges from before it was recorded. */
+    /** The code was mailed to this address. */
     recipient: text('recipient'),
     /** The HMAC of the digest of what was asked for. */
     bodyHash: text('body_hash').notNull(),
@@ -51,12 +51,3 @@ export const otpHolderLocks = pgTable(
   },
   (t) => [primaryKey({ columns: [t.customerId, t.holder] })],
 );
-
-/** The lock of a whole workspace. Only processes of the version before `otp_holder_locks` still use it. */
-export const otpLocks = pgTable('otp_locks', {
-  customerId: text('customer_id')
-    .primaryKey()
-    .references(() => workspaces.customerId),
-  wrongInARow: integer('wrong_in_a_row').notNull().default(0),
-  lockedUntil: instant('locked_until'),
-});

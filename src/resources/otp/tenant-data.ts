@@ -10,8 +10,4 @@ export const otpData: TenantData = {
     end: { goes: 'made again' },
     archive: { left: 'minutes' },
   },
-  otp_locks: {
-    end: { goes: 'made again' },
-    archive: { left: 'minutes' },
-  },
 };

@@ -92,7 +92,7 @@ export const createRecipients = (options: RecipientsOptions) => {
   return {
     ask,
 
-    /** Asks, once, the recipients whom destinations of an earlier release name. */
+    /** Asks, once, the recipients whom nobody asked yet, for example because there was no mail server. */
     async askNeverAsked(): Promise<void> {
       if (!mailer) return;
       let after: string | undefined;

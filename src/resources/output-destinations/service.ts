@@ -230,7 +230,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
       return true;
     },
 
-    /** Asks whoever destinations of an earlier release name, and nobody ever asked. */
+    /** Asks the recipients whom nobody asked yet, for example because there was no mail server. */
     askNeverAsked: recipients.askNeverAsked,
 
     /** Starts the deliveries that the completion of a project recorded. */

@@ -71,7 +71,7 @@ export const projects = pgTable(
     params: jsonb('params').$type<Record<string, unknown>>(),
     /** How the caller signed in: `session` or `api_key`. */
     authMode: text('auth_mode').notNull(),
-    /** An e-mail address, or `api-key:<id>`; null in rows of earlier releases. */
+    /** An e-mail address, or `api-key:<id>`. */
     startedBy: text('started_by'),
     /** Started from a recorded sample, unchanged: without a model provider its steps are answered from the recording. */
     isSample: boolean('is_sample').notNull().default(false),
@@ -143,14 +143,11 @@ export const tasks = pgTable(
     /** Instructions that retriggers and edit sessions added, oldest first. */
     addenda: text('addenda').array().notNull().default([]),
     /**
-     * A change that cascades strictly came while the phase ran: if it ends on outdated versions, it runs again. Earlier
-     * releases wrote `stale`.
+     * A change that cascades strictly came while the phase ran: if it ends on outdated versions, it runs again.
      */
-    onEnd: text('on_end').$type<'stale' | 'rerun'>(),
+    onEnd: text('on_end').$type<'rerun'>(),
     /** What earlier phases have by changes that leave this one as it is. It counts as consumed until it starts anew. */
     sparedFor: jsonb('spared_for').$type<Consumed>().notNull().default({}),
-    /** The slugs of such phases, which earlier releases wrote. Nothing reads it. */
-    spared: text('spared').array().notNull().default([]),
     /** Who last changed what the phase has consumed, since it last started anew. */
     outdatedBy: jsonb('outdated_by').$type<Actor>(),
     costBudgetUsd: usd('cost_budget_usd'),
@@ -273,7 +270,7 @@ export const attempts = pgTable(
     /** Each model call of the attempt's run, and of the runs that this spawned, adds to it. */
     costUsd: usd('cost_usd').notNull().default('0'),
     childRunId: text('child_run_id'),
-    /** The artifacts that the attempt was given, by phase; null in rows from before this was recorded. */
+    /** The artifacts that the attempt was given, by phase. */
     consumed: jsonb('consumed').$type<Consumed>(),
     createdAt: createdAt(),
     startedAt: instant('started_at'),

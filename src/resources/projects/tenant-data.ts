@@ -20,7 +20,7 @@ export const projectsData: TenantData = {
     end: { goesWith: 'projects' },
     archive: {
       columns:
-        'id project_id position phase_slug title task_kind status depends_on cascade_on_upstream_change artifact_schema_slug artifact_json_schema artifact_step_slug iteration next_reason addenda on_end spared spared_for outdated_by cost_budget_usd instruction cascade_mode created_at started_at completed_at',
+        'id project_id position phase_slug title task_kind status depends_on cascade_on_upstream_change artifact_schema_slug artifact_json_schema artifact_step_slug iteration next_reason addenda on_end spared_for outdated_by cost_budget_usd instruction cascade_mode created_at started_at completed_at',
       without: SAME_TENANT,
     },
   },

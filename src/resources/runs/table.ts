@@ -60,7 +60,7 @@ export const runs = pgTable(
     output: text('output'),
     /** The text begins with the code. */
     error: text('error'),
-    /** Null in a run that did not fail, or failed under an earlier release without one. */
+    /** Null in a run that did not fail. */
     errorCode: text('error_code').$type<RunFailure>(),
 
     model: text('model'),
@@ -146,7 +146,7 @@ export const runEvents = pgTable(
     runId: text('run_id')
       .notNull()
       .references(() => runs.id, { onDelete: 'cascade' }),
-    /** The workspace of the run. A trigger sets it where a process of an earlier release writes the row without. */
+    /** The workspace of the run. */
     customerId: text('customer_id').notNull(),
     /** Names the event within its run, so that a repeated activity writes it once. */
     key: text('key').notNull(),

@@ -1,6 +1,6 @@
 /**
  * What can be searched: a document for each run, project, artifact, file and event, with its words. Triggers keep it (`sql/`),
- * in the statements that write what it is of; nothing else writes it but the backfill of what was there before.
+ * in the statements that write what it is of; nothing else writes it.
  */
 import { customType, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from '../../platform/db/columns.ts';
@@ -28,10 +28,3 @@ export const searchDocuments = pgTable(
     index('search_documents_by_word').using('gin', t.words),
   ],
 );
-
-/** What was there before it could be searched, and has no document yet. */
-export const searchBackfills = pgTable('search_backfills', {
-  source: text('source').primaryKey(),
-  /** Rows up to this id are yet to be done, the newest first. */
-  upTo: text('up_to').notNull(),
-});

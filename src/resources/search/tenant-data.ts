@@ -7,8 +7,4 @@ export const searchData: TenantData = {
     end: { goes: 'before made again' },
     archive: { left: 'made of the rows that go out' },
   },
-  search_backfills: {
-    end: { stays: 'of the deployment' },
-    archive: { left: 'of the deployment' },
-  },
 };

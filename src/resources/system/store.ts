@@ -17,7 +17,6 @@ import { TEXTS_BEHIND } from '../run-texts/store.ts';
 import { HOLDS_BEHIND } from '../runs/store/queries.ts';
 import { OPEN_RUNS } from '../runs/store/open.ts';
 import { FOLLOWING_BEHIND } from '../scheduled-jobs/store.ts';
-import { SEARCH_BEHIND } from '../search/store/backfill.ts';
 import { TALLIES_BEHIND } from '../tallies/store.ts';
 import { PENDING_WEBHOOKS, WEBHOOKS_BEHIND } from '../webhook-subscriptions/store/index.ts';
 import type { Plan } from '../workspaces/model.ts';
@@ -62,7 +61,6 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
       ...SUBMISSIONS_BEHIND,
       ...ROUTER_BEHIND,
       ...TALLIES_BEHIND,
-      ...SEARCH_BEHIND,
       ...SPENDING_BEHIND,
       ...HOLDS_BEHIND,
       ...TEXTS_BEHIND,

@@ -9,7 +9,6 @@ import type { Config } from '../../platform/core/config.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import { newSecret } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
-import { last } from '../../platform/core/present.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
@@ -48,9 +47,6 @@ interface SignedWebhook extends NewWebhook {
   secret?: string | undefined;
 }
 
-/** So many rows are read at a time. */
-const BATCH = 200;
-
 const newSigningSecret = (): string => `whsec_${newSecret()}`;
 
 export const createWebhookService = (options: WebhookServiceOptions) => {
@@ -62,25 +58,14 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     if (reason) throw new Problem('invalid_url', `url: ${reason}`);
   }
 
-  /** @throws Error where no key opens them */
-  function bound({ customerId, id, sealedSecret, sealedPreviousSecret, secretsBound }: SealedSecrets) {
-    const again = (sealed: string): string =>
-      secretsBound
-        ? sealed
-        : secretBox.seal(secretBox.open(sealed, secretOwner(customerId, id, false)), secretOwner(customerId, id));
-    return {
-      sealedSecret: again(sealedSecret),
-      sealedPreviousSecret: sealedPreviousSecret === null ? null : again(sealedPreviousSecret),
-    };
-  }
-
   /**
    * @returns the secret that signs along after a rotation; none where no key opens it, as rotating is the way out of
    * that
    */
   function kept(before: SealedSecrets): string | null {
     try {
-      return bound({ ...before, sealedPreviousSecret: null }).sealedSecret;
+      opened(before);
+      return before.sealedSecret;
     } catch {
       return null;
     }
@@ -95,8 +80,8 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
   });
 
   /** @returns the secret that signs. @throws Error where no key opens it */
-  const opened = ({ customerId, id, sealedSecret, secretsBound }: SealedSecrets): string =>
-    secretBox.open(sealedSecret, secretOwner(customerId, id, secretsBound));
+  const opened = ({ customerId, id, sealedSecret }: SealedSecrets): string =>
+    secretBox.open(sealedSecret, secretOwner(customerId, id));
 
   const insert = (customerId: string, { url, events, description, secret = newSigningSecret() }: SignedWebhook) =>
     workspaces.underCap(
@@ -186,26 +171,6 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
       const change = (before: SealedSecrets) => ({ sealedSecret, sealedPreviousSecret: kept(before) });
       const until = await store.rotateSecret(customerId, id, change, PREVIOUS_SECRET_TTL_MS);
       return { id, secret, previous_secret_expires_at: until };
-    },
-
-    /**
-     * Seals for their rows what earlier releases sealed for the workspace alone. It can be broken off and repeated, also
-     * by several at once; what no key opens stays as it is.
-     */
-    async bindSecrets(): Promise<void> {
-      let after = 0;
-      for (;;) {
-        const page = await store.listUnbound(after, BATCH);
-        for (const before of page) {
-          try {
-            await store.bindSecrets(before, bound(before));
-          } catch (err) {
-            log.warn({ err, webhook_id: before.id }, 'a signing secret could not be sealed for its row');
-          }
-        }
-        if (page.length < BATCH) return;
-        after = last(page).id;
-      }
     },
 
     /** Starts the deliveries that the end of a run or project recorded. */

@@ -41,8 +41,6 @@ export const webhookSubscriptions = pgTable(
     /** The secret before the last rotation signs along until this time. */
     sealedPreviousSecret: text('sealed_previous_secret'),
     previousSecretUntil: instant('previous_secret_until'),
-    /** False where both secrets are still sealed without the id, as earlier releases did. */
-    secretsBound: boolean('secrets_bound').notNull().default(false),
     ...circuit(),
     createdAt: createdAt(),
     deletedAt: instant('deleted_at'),
@@ -90,8 +88,6 @@ export const webhookDeliveries = pgTable(
      * recorded.
      */
     eventKey: text('event_key').notNull(),
-    /** The body of deliveries from before there were `webhook_events`, which have what is sent now. */
-    body: text('body'),
     status: deliveryStatus('status').notNull().default('pending'),
     attemptCount: integer('attempt_count').notNull().default(0),
     /** So often somebody asked for it to be sent again; the number is a part of the workflow id. */

@@ -6,8 +6,7 @@ export const webhookSubscriptionsData: TenantData = {
   webhook_subscriptions: {
     end: { goes: 'before made again' },
     archive: {
-      columns:
-        'id url events description active secrets_bound failing_since paused_at pause_told_at created_at deleted_at',
+      columns: 'id url events description active failing_since paused_at pause_told_at created_at deleted_at',
       without: {
         ...SAME_TENANT,
         sealed_secret: SECRET,
@@ -27,7 +26,7 @@ export const webhookSubscriptionsData: TenantData = {
     end: { goes: 'before made again' },
     archive: {
       columns:
-        'id subscription_id event_type event_key body status attempt_count redeliveries due_at created_at completed_at',
+        'id subscription_id event_type event_key status attempt_count redeliveries due_at created_at completed_at',
       without: SAME_TENANT,
     },
   },

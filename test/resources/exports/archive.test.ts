@@ -71,7 +71,7 @@ async function placeSecrets(): Promise<void> {
     union all select sealed from output_destinations where sealed is not null
     union all select sealed_body from tools union all select sealed_secret from webhook_subscriptions
     union all select key_hash from api_keys union all select token_hash from deploy_tokens
-    union all select token_hash from action_links union all select token_hash from miniapp_pages`);
+    union all select token_hash from action_links`);
   for (const { text } of kept) keep(text);
 }
 

@@ -309,16 +309,6 @@ describe('several limits at once', () => {
   });
 });
 
-// Guards: an event of an earlier release has a text alone.
-test('a project that an earlier release stopped', async () => {
-  await cap('workspace.month', '0.5');
-  const id = await startProject(acme, 'one');
-  const { wait } = await untilStopped(id);
-  await service.runtime.db.rows(sql`
-    update project_events set payload = payload - 'needs_usd' - 'limits' where project_id = ${id} and topic = 'cost_budget_breached'`);
-  expect((await seenBy(acme, wait)).limits).toMatchObject([{ name: 'workspace.month', needs_usd: '1' }]);
-});
-
 describe('an empty wallet', () => {
   // Guards: credit is bought and not given by an answer: nothing else is raised either, and the project goes on once it is
   // topped up.

@@ -84,7 +84,7 @@ test.each([
   standInForEmbeddings(service);
 });
 
-// Guards against: noise in runs: an earlier release stored vectors of texts that the packaged model cannot read.
+// Guards against: noise in runs: vectors that another model made of texts that this one cannot read.
 test('a vector of a text that the model cannot read is neither recalled nor found, and is taken away', async () => {
   const { db } = service.runtime;
   await db.rows(sql`delete from memory_entries`);

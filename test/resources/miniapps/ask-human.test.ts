@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { sha256 } from '../../../src/platform/core/crypto.ts';
 import { first, present } from '../../../src/platform/core/present.ts';
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
@@ -158,7 +157,11 @@ describe('the wait', () => {
     const { miniapps, stores } = service.services;
     // As the service does it, up to the signal.
     expect(
-      await stores.miniapps.recordSubmission({ tokenHash: sha256(page.token) }, '{"answer":"blue"}', BY_PAGE),
+      await stores.miniapps.recordSubmission(
+        { customerId: tenant.caller.customerId, pageId: page.id },
+        '{"answer":"blue"}',
+        BY_PAGE,
+      ),
     ).toMatchObject({
       waits: [expect.stringContaining(runId)],
     });

@@ -107,8 +107,8 @@ test('what has no end is kept', async () => {
 // Guards: a page that a person may still open works, whatever became of its run.
 test('open pages stay with the calls they belong to', async () => {
   const id = await oldRun(100);
-  await rows(sql`insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
-    values (${newUuid()}, ${id}, ${tenant.caller.customerId}, ${id}, 'call', 'ask', '<p>', now() + interval '1 day')`);
+  await rows(sql`insert into miniapp_pages (id, customer_id, run_id, call_id, tool, html, expires_at)
+    values (${newUuid()}, ${tenant.caller.customerId}, ${id}, 'call', 'ask', '<p>', now() + interval '1 day')`);
   await sweep({ RETENTION_RUN_DETAILS: '90d' });
   expect(await leftOf(id)).toMatchObject({ messages: 0, calls: 1 });
   await rows(sql`update miniapp_pages set expires_at = now() - interval '91 days' where run_id = ${id}`);
@@ -123,8 +123,8 @@ test('deliveries', async () => {
   const at = daysAgo(100);
   const deliver = async (status: string, completed: Date | null) => {
     const id = uuidAt(at);
-    await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body, status,
-      created_at, completed_at) values (${id}, ${tenant.caller.customerId}, ${hook.id}, 'run.succeeded', ${id}, '{}',
+    await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, status,
+      created_at, completed_at) values (${id}, ${tenant.caller.customerId}, ${hook.id}, 'run.succeeded', ${id},
       ${status}::webhook_delivery_status, ${at.toISOString()}, ${completed?.toISOString() ?? null})`);
     await rows(sql`insert into webhook_delivery_attempts (delivery_id, attempt, duration_ms) values (${id}, 1, 5)`);
     return id;
@@ -173,7 +173,7 @@ test('a delivery that is sent again', async () => {
   const racing = await Promise.all(Array.from({ length: 10 }, old));
   const [answers] = await Promise.all([Promise.all(racing.map(redeliver)), sweep({ RETENTION_DELIVERIES: '90d' })]);
   const [{ orphans } = { orphans: -1 }] = await rows<{ orphans: number }>(sql`
-    select count(*)::int as orphans from webhook_deliveries d where d.subscription_id = ${hook.id} and d.body is null
+    select count(*)::int as orphans from webhook_deliveries d where d.subscription_id = ${hook.id}
       and not exists (select 1 from webhook_events e where e.event_key = d.event_key and e.customer_id = d.customer_id)`);
   expect(orphans).toBe(0);
   for (const [n, { status }] of answers.entries())
@@ -328,17 +328,17 @@ describe('many rows', () => {
       select ${id(sql`n`)}, 'c', 'kept', 1, 0, 't', '{}', 'read' from generate_series(1, ${MANY}) n`);
     await rows(sql`insert into run_events (run_id, customer_id, key, event_type, payload)
       select ${id(sql`n`)}, 'kept', 'k', 'run_completed', '{}' from generate_series(1, ${MANY}) n`);
-    await rows(sql`insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
-      select gen_random_uuid(), 'h' || n, 'kept', ${id(sql`n`)}, 'c', 't', '', now() from generate_series(1, ${MANY}) n`);
+    await rows(sql`insert into miniapp_pages (id, customer_id, run_id, call_id, tool, html, expires_at)
+      select gen_random_uuid(), 'kept', ${id(sql`n`)}, 'c', 't', '', now() from generate_series(1, ${MANY}) n`);
     const [{ id: hook } = { id: 0 }] = await rows<{ id: number }>(sql`select id from webhook_subscriptions limit 1`);
-    await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body, status,
-      completed_at) select gen_random_uuid(), 'kept', ${hook}, 'e', 'k' || n, '{}', 'delivered', now()
+    await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, status,
+      completed_at) select gen_random_uuid(), 'kept', ${hook}, 'e', 'k' || n, 'delivered', now()
       from generate_series(1, ${MANY}) n`);
     await rows(
       sql`insert into webhook_events (customer_id, event_key, body) select 'kept', 'k' || n, '{}' from generate_series(1, ${MANY}) n`,
     );
-    await rows(sql`insert into idempotency_keys (customer_id, endpoint, key_hash, request_hash, token, owner, lease_until, created_at)
-      select 'kept', 'e', 'k' || n, 'r', gen_random_uuid(), gen_random_uuid(), now(), now() - n * interval '1 second'
+    await rows(sql`insert into idempotency_keys (customer_id, endpoint, key_hash, caller, request_hash, token, owner, lease_until, created_at)
+      select 'kept', 'e', 'k' || n, 'somebody', 'r', gen_random_uuid(), gen_random_uuid(), now(), now() - n * interval '1 second'
       from generate_series(1, ${MANY}) n`);
     await rows(sql`insert into delivery_slots (host, n) select 'host' || n, 1 from generate_series(1, ${MANY}) n`);
     const project = `many-${run}`;

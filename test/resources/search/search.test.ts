@@ -5,7 +5,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { itemAt } from '../../../src/platform/core/present.ts';
-import { fillSearch } from '../../../src/resources/search/store/backfill.ts';
 import { RANKED } from '../../../src/resources/search/model.ts';
 import { runCli } from '../../embedded/service-process.ts';
 import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/fixtures/projects.ts';
@@ -202,27 +201,8 @@ describe('many documents', () => {
     expect(all.slice(0, twice)).toEqual(Array.from({ length: twice }, (_, n) => made(7 * (n + 1))));
   });
 
-  // Guards: what was there before it could be searched is taken up in batches, also if that is broken off, and what goes takes its document along.
-  test('are filled in later, and go with what they are of', async () => {
-    const whole = await rows<{ line: string }>(
-      sql`select d::text as line from search_documents d order by kind, subject`,
-    );
-    await rows(sql`delete from search_documents`);
-    expect(await ids('lemon')).toEqual([]);
-    await rows(sql`
-      insert into search_backfills (source, up_to)
-      select 'runs', max(id) from runs union all select 'projects', max(id) from projects
-      union all select 'artifacts', (select id::text from artifacts order by id desc limit 1)
-      union all select 'run_artifacts', (select id::text from run_artifacts order by id desc limit 1)
-      union all select 'project_events', max(id)::text from project_events
-      union all select 'run_events', max(id)::text from run_events`);
-    const isOver = AbortSignal.abort();
-    await fillSearch(service.runtime.db, isOver);
-    expect(await ids('lemon')).toEqual([]);
-    await Promise.all([fillSearch(service.runtime.db), fillSearch(service.runtime.db)]);
-    await fillSearch(service.runtime.db);
-    expect(await rows(sql`select source from search_backfills`)).toEqual([]);
-    expect(await rows(sql`select d::text as line from search_documents d order by kind, subject`)).toEqual(whole);
+  // Guards: what goes takes its document along.
+  test('go with what they are of', async () => {
     await rows(sql`delete from runs where id like 'made-%'`);
     expect(await rows(sql`select subject from search_documents where subject like 'made-%'`)).toEqual([]);
   });

@@ -1,7 +1,7 @@
-/** Signing secrets at rest: each opens for its own row; those of earlier releases sign too, and are brought forward. */
+/** Signing secrets at rest: each opens for its own row. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { first, present } from '../../../src/platform/core/present.ts';
+import { first } from '../../../src/platform/core/present.ts';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
 import { secretOwner } from '../../../src/resources/webhook-subscriptions/store/endpoints.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -31,7 +31,6 @@ beforeEach(async () => {
 interface Sealed {
   sealed_secret: string;
   sealed_previous_secret: string | null;
-  secrets_bound: boolean;
 }
 const rows = <Row>(statement: ReturnType<typeof sql>) => service.runtime.db.rows<Row>(statement);
 const rowOf = async (id: number): Promise<Sealed> =>
@@ -40,12 +39,6 @@ const register = async (): Promise<{ id: number; secret: string }> =>
   (await tenant.api('POST', '/v1/webhooks', { url: receiver.url })).body;
 const rotate = async (id: number): Promise<string> =>
   (await tenant.cp('POST', `/v1/webhook-deliveries/endpoints/${id}/rotate-secret`)).body.secret;
-/** As it was left by an earlier release. */
-async function makeOld(id: number, secret: string, previous?: string): Promise<void> {
-  const seal = (text: string) => service.services.secretBox.seal(text, secretOwner(customerId, id, false));
-  await rows(sql`update webhook_subscriptions set secrets_bound = false, sealed_secret = ${seal(secret)},
-    sealed_previous_secret = ${previous === undefined ? null : seal(previous)} where id = ${id}`);
-}
 /** What the next delivery is signed with is right for each of these. */
 async function expectSigned(...secrets: string[]): Promise<void> {
   receiver.received.length = 0;
@@ -63,58 +56,21 @@ async function expectSigned(...secrets: string[]): Promise<void> {
 // database.
 test('a secret opens for its own row alone', async () => {
   const [mine, other] = [await register(), await register()];
-  const { sealed_secret: sealed, secrets_bound: isBound } = await rowOf(mine.id);
-  expect(isBound).toBe(true);
+  const { sealed_secret: sealed } = await rowOf(mine.id);
   const { secretBox } = service.services;
   expect(secretBox.open(sealed, secretOwner(customerId, mine.id))).toBe(mine.secret);
-  for (const owner of [
-    secretOwner(customerId, other.id),
-    secretOwner('other', mine.id),
-    secretOwner(customerId, mine.id, false),
-  ]) {
+  for (const owner of [secretOwner(customerId, other.id), secretOwner('other', mine.id)]) {
     expect(() => secretBox.open(sealed, owner)).toThrow();
   }
 });
 
-// Guards against: endpoints of an earlier release whose deliveries would be unsigned or not sent.
-test('those of an earlier release sign, before and after they are brought forward', async () => {
+// Guards against: a secret that cannot be opened and could never be replaced.
+test('what cannot be opened is replaced by rotating', async () => {
   const { id } = await register();
-  await makeOld(id, 'whsec_old', 'whsec_older');
-  await rows(sql`update webhook_subscriptions set previous_secret_until = now() + interval '1 hour'`);
-  await expectSigned('whsec_old', 'whsec_older');
-  await Promise.all([service.services.webhooks.bindSecrets(), service.services.webhooks.bindSecrets()]);
-  const row = await rowOf(id);
-  expect(row.secrets_bound).toBe(true);
-  const opened = [row.sealed_secret, present(row.sealed_previous_secret)].map((sealed) =>
-    service.services.secretBox.open(sealed, secretOwner(customerId, id)),
-  );
-  expect(opened).toEqual(['whsec_old', 'whsec_older']);
-  await expectSigned('whsec_old', 'whsec_older');
-});
-
-// Guards: after a rotation during the migration the old secret signs along for a day.
-test('rotating one of an earlier release keeps it as the previous one', async () => {
-  const { id } = await register();
-  await makeOld(id, 'whsec_old');
+  await rows(sql`update webhook_subscriptions set sealed_secret = 'none' where id = ${id}`);
   const secret = await rotate(id);
-  expect((await rowOf(id)).secrets_bound).toBe(true);
-  await expectSigned(secret, 'whsec_old');
-  await rows(sql`update webhook_subscriptions set previous_secret_until = now() where id = ${id}`);
-  const newest = await rotate(id);
-  await expectSigned(newest, secret);
-});
-
-// Guards against: one secret that cannot be opened and keeps the others from being migrated or replaced.
-test('what cannot be opened stays, and is replaced by rotating', async () => {
-  const [lost, other] = [await register(), await register()];
-  await makeOld(other.id, 'whsec_old');
-  await rows(sql`update webhook_subscriptions set secrets_bound = false, sealed_secret = 'none' where id = ${lost.id}`);
-  await service.services.webhooks.bindSecrets();
-  expect(await rowOf(lost.id)).toMatchObject({ secrets_bound: false, sealed_secret: 'none' });
-  expect((await rowOf(other.id)).secrets_bound).toBe(true);
-  await rotate(lost.id);
-  await tenant.api('DELETE', `/v1/webhooks/${other.id}`);
-  expect(await rowOf(lost.id)).toMatchObject({ secrets_bound: true, sealed_previous_secret: null });
+  expect(await rowOf(id)).toMatchObject({ sealed_previous_secret: null });
+  await expectSigned(secret);
 });
 
 // Guards against: cutting off a receiver with the old secret before the promised time.

@@ -85,7 +85,6 @@ export const UNDECLARED: readonly Undeclared[] = [
   refers('run_events', 'payload', 'json'),
   refers('runs', 'step', 'json'),
   refers('wallet_ledger', 'meta', 'json'),
-  refers('webhook_deliveries', 'body', 'json'),
   refers('webhook_events', 'body', 'json'),
 ];
 
@@ -152,7 +151,6 @@ export const NO_REFERENCES: Readonly<Record<string, string>> = {
   'tasks.artifact_json_schema': WORDS,
   'tasks.depends_on': SLUGS,
   'tasks.outdated_by': 'a person, or the name of a key',
-  'tasks.spared': SLUGS,
   'tasks.spared_for': SLUGS,
   'templates.spec': WORDS,
   'templates.tags': WORDS,

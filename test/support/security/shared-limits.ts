@@ -29,12 +29,6 @@ export const SHARED_LIMITS: Readonly<Record<string, SharedLimit>> = {
       'test/resources/inbox/link-limits.test.ts': 'is guessed at by its link, and locks its link alone',
     },
   },
-  'the lock of a workspace, of the version before': {
-    movedBy: 'processes of that version, while it is replaced',
-    stops: 'confirmations at those processes',
-    has: ['table otp_locks'],
-    tests: { 'test/resources/otp/gate.test.ts': 'lock the gate for whom guesses' },
-  },
   'open confirmation codes': {
     movedBy: 'a person with a session, or the bearer of an action link',
     stops: 'the oldest code of this person, or of this link',

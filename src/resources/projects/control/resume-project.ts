@@ -27,7 +27,7 @@ export interface ResumeArgs {
   retryFailed?: boolean | undefined;
   /** US dollars that are added to each limit that stops it. */
   raiseByUsd?: string | undefined;
-  /** Whoever asks may set caps on spending. Callers of an earlier release do not say it. */
+  /** Whoever asks may set caps on spending. */
   mayRaiseCaps?: boolean | undefined;
   /** Somebody works on these phases; any other that looks under way has died. */
   inFlightTaskIds: readonly string[];

@@ -101,8 +101,7 @@ interface Session {
 async function findSession(db: Database, projectId: string, taskId: string): Promise<Session | undefined> {
   const [session] = await db.rows<Session>(sql`
     select t.status, t.iteration, t.cascade_mode as cascade, gate.gate_output ->> 'decided_at' as "approvedAt",
-      -- An answer of an earlier release has a name alone.
-      coalesce(gate.answered_by, jsonb_build_object('kind', 'human', 'id', gate.gate_output ->> 'decided_by')) as "approvedBy",
+      gate.answered_by as "approvedBy",
       case when gate.gate_output ->> 'decision' = 'approved' then coalesce(gate.gate_output -> 'revised_plan', (
         select a.output from attempts a join subtasks planner on planner.id = a.subtask_id
         where planner.task_id = t.id and planner.step_slug = 'planner' and a.status = 'succeeded'

@@ -47,8 +47,7 @@ export async function loadAttempt(db: Database, attemptId: string, endOf?: Phase
       case when t.artifact_step_slug = s.step_slug and t.artifact_json_schema is distinct from s.output_schema
         then t.artifact_json_schema end as "artifactSchema",
       trim_scale(a.cost_usd)::text as "costUsd", r.id as "runId", r.status as "runStatus", r.output as "runOutput", r.error as "runError",
-      -- One that a worker of an earlier release ended has its code in its text alone.
-      coalesce(r.error_code, split_part(r.error, ': ', 1)) as "runErrorCode",
+      r.error_code as "runErrorCode",
       ${ending} as ending
     from attempts a join subtasks s on s.id = a.subtask_id join tasks t on t.id = a.task_id
       left join runs r on r.id = a.child_run_id

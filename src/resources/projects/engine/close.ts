@@ -70,7 +70,7 @@ export async function prepareEnd(
     return { status: 'skipped', parts: [ended(task.id, 'skipped')], events: [skipped] };
   }
   if (isToRerun(task)) return undefined;
-  const status = isOutdated(task) || task.onEnd === 'stale' ? 'stale' : 'succeeded';
+  const status = isOutdated(task) ? 'stale' : 'succeeded';
   const promoted = await promote(db, task, take);
   return {
     status,

@@ -23,7 +23,7 @@ export interface LockedTask {
   phaseSlug: string;
   status: TaskStatus;
   iteration: number;
-  onEnd: 'stale' | 'rerun' | null;
+  onEnd: 'rerun' | null;
   steps: NamedStep[];
 }
 

@@ -27,7 +27,7 @@ interface StoppedCall {
   chargeUsd: string | null;
 }
 
-/** The calls of steps that have waited since the project last went on. An event of an earlier release has a text alone. */
+/** The calls of steps that have waited since the project last went on. */
 const stoppedCalls = (db: Database, { id, customerId }: ProjectRef): Promise<StoppedCall[]> =>
   db.rows<StoppedCall>(sql`
     with stopped as (
@@ -39,7 +39,7 @@ const stoppedCalls = (db: Database, { id, customerId }: ProjectRef): Promise<Sto
       order by e.subtask_id, e.id desc
     )
     select r.agent, r.budget_ids as "budgetIds",
-      coalesce(st.payload ->> 'needs_usd', substring(st.payload ->> 'error' from 'may cost ([0-9.]+) USD'), '0') as "needsUsd",
+      coalesce(st.payload ->> 'needs_usd', '0') as "needsUsd",
       st.payload ->> 'charge_usd' as "chargeUsd"
     from stopped st
       join subtasks s on s.id = st.subtask_id and s.customer_id = ${customerId} and s.status = 'pending'

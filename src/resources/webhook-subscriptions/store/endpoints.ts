@@ -1,5 +1,5 @@
 /** Queries on webhook endpoints and on what they are signed with. */
-import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { first, present } from '../../../platform/core/present.ts';
 import { CLOSED } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
@@ -7,12 +7,8 @@ import { Problem } from '../../../platform/core/problem.ts';
 import type { DeliveryRef } from '../model.ts';
 import { webhookDeliveries, webhookSubscriptions } from '../table.ts';
 
-/**
- * @param isBound false for the secrets of earlier releases, which were sealed for the workspace alone
- * @returns the owner that a signing secret is sealed for
- */
-export const secretOwner = (customerId: string, id: number, isBound = true): string =>
-  isBound ? `${customerId}/webhook_subscriptions/${id}` : `${customerId}/webhook_subscriptions`;
+/** @returns the owner that a signing secret is sealed for */
+export const secretOwner = (customerId: string, id: number): string => `${customerId}/webhook_subscriptions/${id}`;
 
 /** The sealed secrets of a row, and what they are sealed for. */
 export interface SealedSecrets {
@@ -20,11 +16,10 @@ export interface SealedSecrets {
   id: number;
   sealedSecret: string;
   sealedPreviousSecret: string | null;
-  secretsBound: boolean;
 }
 type NewSecrets = Pick<SealedSecrets, 'sealedSecret' | 'sealedPreviousSecret'>;
 
-type NewSubscription = Omit<typeof webhookSubscriptions.$inferInsert, 'id' | 'sealedSecret' | 'secretsBound'>;
+type NewSubscription = Omit<typeof webhookSubscriptions.$inferInsert, 'id' | 'sealedSecret'>;
 
 /** Ids in addresses may be larger than the column holds; compared as bigint they are simply unknown. */
 const subscriptionIs = (id: number): SQL => sql`${webhookSubscriptions.id} = ${id}::bigint`;
@@ -51,7 +46,6 @@ const SEALED = {
   id: webhookSubscriptions.id,
   sealedSecret: webhookSubscriptions.sealedSecret,
   sealedPreviousSecret: webhookSubscriptions.sealedPreviousSecret,
-  secretsBound: webhookSubscriptions.secretsBound,
 };
 
 export const createEndpointRows = (db: Database) => ({
@@ -62,11 +56,10 @@ export const createEndpointRows = (db: Database) => ({
         sql`select nextval(pg_get_serial_sequence('webhook_subscriptions', 'id'))::int as id`,
       ),
     );
-    const secrets = { sealedSecret: seal(id), secretsBound: true };
     return first(
       await db.orm
         .insert(webhookSubscriptions)
-        .values({ ...row, ...secrets, id })
+        .values({ ...row, sealedSecret: seal(id), id })
         .returning(WEBHOOK),
     );
   },
@@ -100,7 +93,7 @@ export const createEndpointRows = (db: Database) => ({
   ): Promise<void> {
     const [changed] = await db.orm
       .update(webhookSubscriptions)
-      .set({ ...change, ...(sealedSecret !== undefined && { sealedSecret, secretsBound: true }) })
+      .set({ ...change, ...(sealedSecret !== undefined && { sealedSecret }) })
       .where(owned(customerId, id))
       .returning({ id: webhookSubscriptions.id });
     found(changed);
@@ -181,33 +174,10 @@ export const createEndpointRows = (db: Database) => ({
         .update(webhookSubscriptions)
         .set({
           ...change(before),
-          secretsBound: true,
           previousSecretUntil: sql`now() + ${graceMs} * interval '1 millisecond'`,
         })
         .where(which)
         .returning({ until: webhookSubscriptions.previousSecretUntil });
       return present(rotated?.until);
     }),
-
-  /** @returns, of all workspaces, what earlier releases sealed, in pages by id */
-  listUnbound: (after: number, limit: number): Promise<SealedSecrets[]> =>
-    db.orm
-      .select(SEALED)
-      .from(webhookSubscriptions)
-      .where(and(eq(webhookSubscriptions.secretsBound, false), gt(webhookSubscriptions.id, after)))
-      .orderBy(asc(webhookSubscriptions.id))
-      .limit(limit),
-
-  /** Writes the secrets unless they were changed meanwhile. */
-  async bindSecrets({ id, sealedSecret }: SealedSecrets, bound: NewSecrets): Promise<void> {
-    const isAsRead = and(
-      eq(webhookSubscriptions.id, id),
-      eq(webhookSubscriptions.sealedSecret, sealedSecret),
-      eq(webhookSubscriptions.secretsBound, false),
-    );
-    await db.orm
-      .update(webhookSubscriptions)
-      .set({ ...bound, secretsBound: true })
-      .where(isAsRead);
-  },
 });

@@ -74,7 +74,6 @@ const TARGET = {
   /** Null as well once its time is over. */
   sealedPreviousSecret: sql<string | null>`case when ${webhookSubscriptions.previousSecretUntil} > now()
     then ${webhookSubscriptions.sealedPreviousSecret} end`,
-  secretsBound: webhookSubscriptions.secretsBound,
 };
 /** Deliveries to an endpoint are signed with these. */
 export type SigningSecrets = Omit<SealedSecrets, 'id'> & { subscriptionId: number };
@@ -83,9 +82,9 @@ const STARTED_ATTEMPT = {
   number: webhookDeliveries.attemptCount,
   eventType: webhookDeliveries.eventType,
   eventKey: webhookDeliveries.eventKey,
-  body: sql<string>`coalesce(${webhookDeliveries.body}, (
+  body: sql<string>`(
     select event.body from ${webhookEvents} event
-    where event.customer_id = ${webhookDeliveries.customerId} and event.event_key = ${webhookDeliveries.eventKey}))`,
+    where event.customer_id = ${webhookDeliveries.customerId} and event.event_key = ${webhookDeliveries.eventKey})`,
   /** The place, in the order of the workspace, of the event that is told; null where that is not kept any more. */
   place: sql<Place | null>`case split_part(${webhookDeliveries.eventKey}, ':', 1)
     when 'run' then (

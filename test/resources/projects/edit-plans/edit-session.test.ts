@@ -132,6 +132,7 @@ async function approved(actions: EditAction[], { cascade = 'lazy', approval = {}
       { slug: 'planner', status: 'succeeded' },
       gate('approve_plan', {
         status: 'succeeded',
+        answeredBy: { kind: 'human', id: 'ann' },
         gateOutput: proposed ? { ...gateOutput, revised_plan: plan } : gateOutput,
       }),
       { slug: 'enact', kind: 'action', status: 'running' },
