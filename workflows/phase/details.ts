@@ -1,6 +1,7 @@
 /** What an operator reads of a phase in the Temporal Web UI: its steps, and what each of them waits for. */
 import { ContinueAsNew, isCancellation } from '@temporalio/workflow';
 import { projectWorkflowId, type StepRef } from '../../src/resources/projects/model.ts';
+import { isAnswerable } from '../../src/resources/templates/gates/kinds/model.ts';
 import { createDetails, readable } from '../shared/details.ts';
 import { resolveGateSignal } from '../project/messages.ts';
 import type { PhaseInput, PhaseResult } from './messages.ts';
@@ -44,7 +45,7 @@ export function createPhaseDetails({ projectId, slug: phaseSlug }: PhaseInput, r
     /** @returns what the project's board says of the gate */
     atGate(step: StepRef, { gateKind, waitMs, note, since }: Begun<'gate'>): string {
       const { subtaskId, slug } = step;
-      const isAnswered = gateKind === 'human' || gateKind === 'webhook';
+      const isAnswered = isAnswerable(gateKind);
       const until = waitMs === null ? [] : [`until ${readable(new Date(Date.now() + waitMs).toISOString())}`];
       const policy = [...until, ...(note ? [note] : [])].join(', ');
       const what = `\`${slug}\` waits: gate ${gateKind}${policy && ` (${policy})`}`;

@@ -1,6 +1,8 @@
 /** What comes to an open gate with time: timers of Temporal, so that they last for as long as they have to. */
 import { condition, uuid4 } from '@temporalio/workflow';
 import { SYSTEM, type GateDecision } from '../../src/resources/projects/model.ts';
+import { GATE_KIND_RULES } from '../../src/resources/templates/gates/kinds/model.ts';
+import type { GateKind } from '../../src/resources/templates/model.ts';
 import type { GateMoment } from '../../src/resources/templates/gates/model.ts';
 import type { recordsInTurn } from '../shared/activities.ts';
 
@@ -47,14 +49,15 @@ export async function answerByTimeout(
     subtaskId,
     gateKind,
     records,
-  }: Omit<OpenGate, 'name' | 'isOver' | 'signalPaused'> & { gateKind: string },
+  }: Omit<OpenGate, 'name' | 'isOver' | 'signalPaused'> & { gateKind: GateKind },
   give: (answer: GateDecision) => void,
 ): Promise<boolean> {
+  const { decision, comment } = GATE_KIND_RULES[gateKind].atTimeout;
   const answer = {
     subtask_id: subtaskId,
-    decision: gateKind === 'schedule' ? ('approved' as const) : ('rejected' as const),
+    decision,
     decided_by: 'system',
-    comment: gateKind === 'schedule' ? 'its time has come' : 'nobody answered in time',
+    comment,
   };
   const gate = { projectId, answer, actor: SYSTEM, gateKind: null, commandId: uuid4(), isLenient: true };
   const outcome = await records.resolveGate(gate);

@@ -12,6 +12,7 @@ import {
   type PlanDecision,
   type Seen,
 } from '../../src/resources/projects/model.ts';
+import { ANSWERABLE_GATE_KINDS } from '../../src/resources/templates/gates/kinds/model.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -32,7 +33,7 @@ const FIELDS = {
   targetVersion: (value) => Number.isInteger(value),
   decision: isOneOf([...new Set<PlanDecision>([...DECISIONS, ...PLAN_DECISIONS])]),
   decidedBy: isText,
-  gateKind: isOneOf(['human', 'webhook']),
+  gateKind: isOneOf(ANSWERABLE_GATE_KINDS),
 } satisfies Record<string, Check>;
 export type UpdateField = keyof typeof FIELDS;
 

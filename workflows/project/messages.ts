@@ -14,6 +14,7 @@ import type {
   Seen,
   TaskStatus,
 } from '../../src/resources/projects/model.ts';
+import type { AnswerableGateKind } from '../../src/resources/templates/gates/kinds/model.ts';
 import type { RunLimits } from '../../src/resources/runs/model.ts';
 
 /** The server knows the workflow by this type. */
@@ -79,7 +80,7 @@ export interface Command {
 }
 export interface GateCommand extends Command, Pick<GateAnswer, 'subtask_id' | 'decision' | 'decided_by'> {
   /** The caller may answer gates of this one kind. */
-  gateKind: 'human' | 'webhook';
+  gateKind: AnswerableGateKind;
 }
 /** Answers a gate for the API and the tool. Problems: not_found, gate_not_waiting. */
 export const resolveGateUpdate = defineUpdate<{ projectStatus: ProjectStatus }, [GateCommand]>('resolveGate');

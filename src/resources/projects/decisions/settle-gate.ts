@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { present } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
+import { GATE_KIND_RULES } from '../../templates/gates/kinds/model.ts';
 import type { GateKind } from '../../templates/model.ts';
 import {
   MAX_EXPIRIES,
@@ -135,8 +136,7 @@ export async function settleGate(
   if (effect === 'fail') await pauseLocked(db, project, 'gate_rejected', { actor, subtask_id: gate.id });
   if (!isPass) await updateTaskStatus(db, gate.taskId);
 
-  // The answer of a webhook is news from outside, so the project goes on unless a person stopped it.
-  const isNews = gate.gateKind === 'webhook' && effect !== 'fail' && !isExpired;
+  const isNews = GATE_KIND_RULES[gate.gateKind].resumesProject && effect !== 'fail' && !isExpired;
   const reactivated = isNews && project.status === 'paused' && project.pauseReason !== 'requested';
   if (reactivated) await activate(db, project, actor, { resumed: true, gate: gate.id });
   return {

@@ -1,10 +1,13 @@
 /** Asks what attempts and gates have consumed, and whether it is still what there is. Parts of larger statements. */
 import { sql, type SQL } from 'drizzle-orm';
+import { wordList } from '../../../platform/db/word-list.ts';
+import { GATE_KIND_RULES } from '../../templates/gates/kinds/model.ts';
+import { GATE_KINDS } from '../../templates/model.ts';
 import type { TaskStatus } from '../model.ts';
 import { DONE } from '../store/statuses.ts';
 
-/** Gates of these kinds judge what they show. The others wait for a time, or for another project. */
-const JUDGES = sql`('human', 'webhook')`;
+/** Gates of these kinds are asked again if what they show changes. */
+const JUDGES = wordList(GATE_KINDS.filter((kind) => GATE_KIND_RULES[kind].isAboutWork));
 
 /** Whether a phase `u` has nothing but gates, so that all it gives to the phases after it is their approval. */
 const hasGatesAlone = (u: SQL): SQL => sql`

@@ -21,6 +21,8 @@ import { Problem } from '../../../platform/core/problem.ts';
 import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
+import { GATE_KIND_RULES, isAnswerable, type AnswerableGateKind } from '../../templates/gates/kinds/model.ts';
+import type { GateKind } from '../../templates/model.ts';
 import { uuid } from '../ids.ts';
 import { DECISIONS, PLAN_DECISIONS, type Actor, type Decision, type ProjectStatus, type Seen } from '../model.ts';
 import type { EditPlan } from '../edit-plans/model.ts';
@@ -47,6 +49,10 @@ const MAX_DECIDED_BY = 64;
 
 const actorOf = ({ actor }: Caller): Actor => ({ kind: 'human', id: actor });
 const deciderOf = ({ actor }: Caller): string => actor.slice(0, MAX_DECIDED_BY).toWellFormed();
+
+/** A gate of this kind is answered by them. */
+const isAnsweredBy = (who: 'people' | 'systems', kind: GateKind | null): kind is AnswerableGateKind =>
+  kind !== null && GATE_KIND_RULES[kind].answeredBy === who;
 
 function known<Word extends string>(words: readonly Word[], said: string): Word {
   const word = words.find((each) => each === said);
@@ -146,13 +152,13 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
     async resolveGate(caller: Caller, address: SubtaskAddress, body: GateRequest, claim?: Claim) {
       const decision = known(DECISIONS, body.decision);
       const { id, gateKind } = await openSubtask(caller.customerId, address);
-      if (gateKind !== 'human') throw new Problem('gate_not_waiting', 'not a human gate');
+      if (!isAnsweredBy('people', gateKind)) throw new Problem('gate_not_waiting', 'not a human gate');
       const answer = { subtask_id: id, decision, decided_by: deciderOf(caller) };
       const { comment } = body;
       await send(
         address.project_id,
         resolveGateUpdate,
-        { ...answer, actor: actorOf(caller), gateKind: 'human' },
+        { ...answer, actor: actorOf(caller), gateKind },
         { texts: { comment }, check: () => checkWaiting(caller.customerId, address), claim },
       );
       return found(await store.findSubtask(caller.customerId, address.project_id, id));
@@ -170,7 +176,7 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
     ): Promise<void> {
       const { id, gateKind } = await openSubtask(caller.customerId, address);
       const answer = { subtask_id: id, decision, decided_by: deciderOf(caller) };
-      const of = { gateKind: gateKind === 'webhook' ? ('webhook' as const) : ('human' as const), seen };
+      const of = { gateKind: gateKind !== null && isAnswerable(gateKind) ? gateKind : 'human', seen };
       const args = { ...answer, actor: actorOf(caller), ...of };
       await send(address.project_id, resolveGateUpdate, args, { texts: { comment }, claim });
     },
@@ -178,14 +184,14 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
     /** Serves external systems, which answer through an agent's tool. */
     async resolveWebhookGate(customerId: string, projectId: string, answer: GateAnswer) {
       const { id, gateKind } = await openSubtask(customerId, { project_id: projectId, subtask_id: answer.subtask_id });
-      if (gateKind !== 'webhook') throw new Problem('not_found', 'not a webhook gate');
+      if (!isAnsweredBy('systems', gateKind)) throw new Problem('not_found', 'not a webhook gate');
       const actor: Actor = { kind: 'external', id: answer.decided_by ?? null };
       const { decision, decided_by, comment = null, payload = null } = answer;
       const decided = { subtask_id: id, decision, ...(decided_by !== undefined && { decided_by }) };
       return send(
         projectId,
         resolveGateUpdate,
-        { ...decided, actor, gateKind: 'webhook' },
+        { ...decided, actor, gateKind },
         {
           texts: { comment, payload },
           check: () => checkWaiting(customerId, { project_id: projectId, subtask_id: id }),
