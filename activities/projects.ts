@@ -21,17 +21,12 @@ import {
   type ProjectStatus,
   type Seen,
 } from '../src/resources/projects/model.ts';
-import type { GateAnswer } from '../workflows/project/messages.ts';
+import type { GateCommand } from '../workflows/project/messages.ts';
 import type { Patience } from '../src/resources/receivers/model.ts';
-import type { DiscardedSession } from '../src/resources/projects/decisions/resolve-edit-plan.ts';
+import type { GateOutcome } from '../src/resources/projects/decisions/model.ts';
 import type { PassMomentArgs } from '../src/resources/projects/decisions/gate-moments.ts';
 import type { GateKind } from '../src/resources/templates/model.ts';
-import type {
-  AttemptRequest,
-  ProjectEngine,
-  ResolvedGate,
-  Settlement,
-} from '../src/resources/projects/engine/index.ts';
+import type { AttemptRequest, ProjectEngine, Settlement } from '../src/resources/projects/engine/index.ts';
 import { untilRecorded } from './database-away.ts';
 import { heartbeating } from './failures.ts';
 
@@ -111,29 +106,28 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       ...gate
     }: {
       projectId: string;
-      answer: GateAnswer;
+      answer: GateCommand;
       actor: Actor;
       gateKind: GateKind | null;
       commandId?: string;
       seen?: Seen;
       /** A signal cannot be answered with a refusal, so what cannot be done is left undone. */
       isLenient: boolean;
-    }): Promise<Resolution> {
+    }): Promise<GateReply> {
       const { commandId = null } = gate;
-      return resolution(await projects.resolveGate({ ...gate, commandId, lenient: isLenient }));
+      return replyOf(await projects.resolveGate({ ...gate, commandId, lenient: isLenient }));
     },
 
     /** A moment that comes to a gate with time. */
-    async passGateMoment(moment: PassMomentArgs): Promise<Resolution> {
-      return resolution(await projects.passGateMoment(moment));
+    async passGateMoment(moment: PassMomentArgs): Promise<GateReply> {
+      return replyOf(await projects.passGateMoment(moment));
     },
 
     async resolveEditPlan(
       command: CommandRef & { taskId: string; decision: PlanDecision; decidedBy: string },
-    ): Promise<PlanResolution> {
+    ): Promise<GateReply> {
       const { comment = null, revisedPlan = null } = await textsOf(command);
-      const stored = await projects.resolveEditPlan({ ...command, comment, revisedPlan });
-      return stored.outcome === 'discarded' ? { resolved: null, discarded: stored } : resolution(stored);
+      return replyOf(await projects.resolveEditPlan({ ...command, comment, revisedPlan }));
     },
 
     async recoverPhase(ref: PhaseRef) {
@@ -196,14 +190,18 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
 
 const refusal = (message: string) => ApplicationFailure.nonRetryable(message.slice(0, 1_000), ACTION_FAILED);
 
-type StoredResolution = Awaited<ReturnType<ProjectEngine['resolveGate']>>;
-/** `resolved` is null for a signal that nothing waited for, and for a vote that did not decide yet. */
-type Resolution = { resolved: ResolvedGate | null; projectStatus?: ProjectStatus };
-/** `discarded` tells that the session was given up before its plan was enacted, in whatever state it was. */
-type PlanResolution = Resolution & { discarded?: DiscardedSession };
-const resolution = (stored: StoredResolution): Resolution => ({
-  resolved: stored.outcome === 'resolved' ? stored : null,
-  ...(stored.outcome === 'voted' && { projectStatus: stored.projectStatus }),
+/** What the workflow is told of an outcome. */
+interface GateReply {
+  /** It is null for a signal that nothing waited for, and for a vote that did not decide yet. */
+  resolved: GateOutcome<'resolved'> | null;
+  projectStatus?: ProjectStatus;
+  /** The session was given up before its plan was enacted, in whatever state it was. */
+  discarded?: GateOutcome<'discarded'>;
+}
+const replyOf = (outcome: GateOutcome): GateReply => ({
+  resolved: outcome.outcome === 'resolved' ? outcome : null,
+  ...(outcome.outcome === 'voted' && { projectStatus: outcome.projectStatus }),
+  ...(outcome.outcome === 'discarded' && { discarded: outcome }),
 });
 
 type Recording = Record<string, (args: never) => Promise<unknown>>;

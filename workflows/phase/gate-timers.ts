@@ -1,6 +1,7 @@
 /** What comes to an open gate with time: timers of Temporal, so that they last for as long as they have to. */
 import { condition, uuid4 } from '@temporalio/workflow';
-import { SYSTEM, type GateDecision } from '../../src/resources/projects/model.ts';
+import { SYSTEM } from '../../src/resources/projects/model.ts';
+import type { GateDecision } from '../../src/resources/projects/decisions/model.ts';
 import { GATE_KIND_RULES } from '../../src/resources/templates/gates/kinds/model.ts';
 import type { GateKind } from '../../src/resources/templates/model.ts';
 import type { GateMoment } from '../../src/resources/templates/gates/model.ts';

@@ -1,6 +1,7 @@
 /** Waits at a gate, from the moment when it opens until somebody, time, or the record has decided. */
 import { condition } from '@temporalio/workflow';
-import type { GateDecision, StepRef } from '../../src/resources/projects/model.ts';
+import type { StepRef } from '../../src/resources/projects/model.ts';
+import type { GateDecision } from '../../src/resources/projects/decisions/model.ts';
 import { answerByTimeout, runGateTimers } from './gate-timers.ts';
 import type { PhaseState } from './state.ts';
 import type { Begun } from './step-work.ts';

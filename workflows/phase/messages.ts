@@ -1,6 +1,7 @@
 /** The messages from a project's workflow to its phases. */
 import { defineSignal } from '@temporalio/workflow';
-import type { GateDecision, PhaseChange, TaskStatus } from '../../src/resources/projects/model.ts';
+import type { PhaseChange, TaskStatus } from '../../src/resources/projects/model.ts';
+import type { GateDecision } from '../../src/resources/projects/decisions/model.ts';
 import type { RunLimits } from '../../src/resources/runs/model.ts';
 
 export interface PhaseInput {

@@ -1,5 +1,6 @@
 /** The gates of a phase that are open, and what came to each: an answer, a change of the record, or work before it again. */
-import type { GateDecision, StepRef, TaskStatus } from '../../src/resources/projects/model.ts';
+import type { StepRef, TaskStatus } from '../../src/resources/projects/model.ts';
+import type { GateDecision } from '../../src/resources/projects/decisions/model.ts';
 
 export function createOpenGates() {
   const open = new Set<string>();

@@ -1,23 +1,17 @@
 /** Handles answers to the gates of a project: the world and the API go one way, and the first decision wins. */
 import { getExternalWorkflowHandle, setHandler, uuid4 } from '@temporalio/workflow';
 import { present } from '../../src/platform/core/present.ts';
-import { projectWorkflowId, type GateDecision, type ProjectStatus } from '../../src/resources/projects/model.ts';
+import type { GateOutcome } from '../../src/resources/projects/decisions/model.ts';
+import { projectWorkflowId } from '../../src/resources/projects/model.ts';
 import { discardSignal, gateResolvedSignal } from '../phase/messages.ts';
 import { resolveGateSignal, resolveGateUpdate, resolvePlanUpdate } from './messages.ts';
 import type { ProjectState } from './state.ts';
-
-interface ResolvedGate {
-  gate: GateDecision;
-  phaseSlug: string;
-  reactivated: boolean;
-  projectStatus: ProjectStatus;
-}
 
 export function handleGates(state: ProjectState): void {
   const { board, records, command, apply, wake, deliverInBackground, signalPhase, signalActive, unlessEnded } = state;
   const { projectId } = state.input;
 
-  function passOn({ gate, phaseSlug, reactivated }: ResolvedGate): void {
+  function passOn({ gate, phaseSlug, reactivated }: GateOutcome<'resolved'>): void {
     if (gate.effect === 'fail') state.become('paused', 'gate_rejected');
     if (reactivated) state.become('active');
     board.answer(phaseSlug, gate.subtaskId);

@@ -56,7 +56,8 @@ export interface ProjectInput {
   continueAfterEvents?: number;
 }
 
-export interface GateAnswer {
+/** An answer to a gate, on its way to the record. */
+export interface GateCommand {
   subtask_id: string;
   decision: Decision;
   /** Who decided, in at most 64 characters. */
@@ -67,7 +68,7 @@ export interface GateAnswer {
 }
 
 /** Answers any waiting gate, for external systems and operators; a gate that does not wait is left alone. */
-export const resolveGateSignal = defineSignal<[GateAnswer]>('resolveGate');
+export const resolveGateSignal = defineSignal<[GateCommand]>('resolveGate');
 
 /**
  * What callers say in their own words (addenda, comments, plans) is kept in Postgres under the id of the update, which
@@ -78,12 +79,17 @@ export interface Command {
   /** An answer given in the inbox is bound to this. */
   seen?: Seen;
 }
-export interface GateCommand extends Command, Pick<GateAnswer, 'subtask_id' | 'decision' | 'decided_by'> {
-  /** The caller may answer gates of this one kind. */
-  gateKind: AnswerableGateKind;
-}
 /** Answers a gate for the API and the tool. Problems: not_found, gate_not_waiting. */
-export const resolveGateUpdate = defineUpdate<{ projectStatus: ProjectStatus }, [GateCommand]>('resolveGate');
+export const resolveGateUpdate = defineUpdate<
+  { projectStatus: ProjectStatus },
+  [
+    Command &
+      Pick<GateCommand, 'subtask_id' | 'decision' | 'decided_by'> & {
+        /** The caller may answer gates of this one kind. */
+        gateKind: AnswerableGateKind;
+      },
+  ]
+>('resolveGate');
 
 /** Answers once no further step will be dispatched. Problems: project_not_active. */
 export const pauseUpdate = defineUpdate<{ status: 'paused' }, [Command]>('pause');

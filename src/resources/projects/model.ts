@@ -263,18 +263,6 @@ export type AttemptOutcome =
   | { kind: 'failed'; reset: string[]; failed: string[] }
   | { kind: 'superseded' };
 
-export interface GateDecision {
-  subtaskId: string;
-  decision: Decision;
-  /**
-   * What follows in the phase: the gate passes, the steps before it are pending again, the phase fails, or its other
-   * steps are skipped.
-   */
-  effect: 'pass' | 'rework' | 'fail' | 'skip';
-  /** The steps that are pending again, this gate among them. */
-  reset: string[];
-}
-
 /** A phase as it is recorded now, for its workflow; `superseded` as in `PhaseOpening`. */
 export type PhaseReading = { kind: 'current'; steps: StepRef[] } | { kind: 'superseded' };
 

@@ -9,7 +9,8 @@ import { SYSTEM } from '../model.ts';
 import type { Topic } from '../feed/model.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../store/record.ts';
 import { runCommand } from '../control/run-command.ts';
-import { findGate, onReject, settleGate, type Gate, type ResolvedGate } from './settle-gate.ts';
+import type { GateOutcome } from './model.ts';
+import { findGate, onReject, settleGate, type Gate } from './settle-gate.ts';
 
 export interface PassMomentArgs extends Pick<GateMoment, 'what' | 'nth'> {
   projectId: string;
@@ -21,7 +22,7 @@ export interface PassMomentArgs extends Pick<GateMoment, 'what' | 'nth'> {
 export const passGateMoment = (
   db: Database,
   { projectId, subtaskId, commandId, what, nth }: PassMomentArgs,
-): Promise<ResolvedGate | { outcome: 'ignored' }> =>
+): Promise<GateOutcome<'resolved' | 'ignored'>> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     const gate = await findGate(db, projectId, { subtaskId });
     if (gate?.status !== 'blocked') return { outcome: 'ignored' };
@@ -51,7 +52,7 @@ async function timeOut(
   project: LockedProject,
   gate: Gate,
   how: Timeout,
-): Promise<ResolvedGate | { outcome: 'ignored' }> {
+): Promise<GateOutcome<'resolved' | 'ignored'>> {
   await tell(db, project, gate, 'gate_timed_out', { on_timeout: how });
   if (how === 'remind') return { outcome: 'ignored' };
   if (how === 'pause') {
@@ -68,7 +69,7 @@ async function timeOut(
   return settleGate(db, project, gate, {
     output,
     actor: SYSTEM,
-    then: isApproved ? 'pass' : onReject(gate.gateConfig),
+    effect: isApproved ? 'pass' : onReject(gate.gateConfig),
     isExpired: !isApproved,
     via: 'timeout',
   });

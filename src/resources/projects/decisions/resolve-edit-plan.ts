@@ -3,16 +3,17 @@ import { sql } from 'drizzle-orm';
 import { first } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
-import type { Actor, GateDecision, PauseReason, PhaseChange, PlanDecision, Seen } from '../model.ts';
+import type { Actor, PauseReason, PlanDecision, Seen } from '../model.ts';
 import type { EditPlan } from '../edit-plans/model.ts';
 import { noteProjectEvents, type LockedProject } from '../store/record.ts';
 import { requireSeen } from '../store/waits.ts';
 import { activate, runCommand } from '../control/run-command.ts';
-import { findGate, settleGate, type Gate, type ResolvedGate } from './settle-gate.ts';
+import type { GateDecision, GateOutcome } from './model.ts';
+import { findGate, settleGate, type Gate } from './settle-gate.ts';
 import { skipSteps } from '../engine/steps.ts';
 import { DONE } from '../store/statuses.ts';
 
-export interface ResolveEditPlanArgs {
+interface PlanCommand {
   projectId: string;
   /** The phase that is the edit session. */
   taskId: string;
@@ -34,19 +35,11 @@ const EFFECTS = {
   request_changes: 'rework',
 } as const satisfies Record<PlanDecision, GateDecision['effect']>;
 
-/** The edit session was given up before its plan waited for an answer, or before it was enacted. */
-export interface DiscardedSession {
-  outcome: 'discarded';
-  change: PhaseChange;
-  /** The project was paused, and nothing keeps it from going on any more. */
-  reactivated: boolean;
-}
-
 /** @throws Problem not_found, gate_not_waiting, already_answered, changed_since */
 export const resolveEditPlan = (
   db: Database,
-  { projectId, taskId, decision, comment, revisedPlan, decidedBy, actor, commandId, seen }: ResolveEditPlanArgs,
-): Promise<ResolvedGate | DiscardedSession> =>
+  { projectId, taskId, decision, comment, revisedPlan, decidedBy, actor, commandId, seen }: PlanCommand,
+): Promise<GateOutcome<'resolved' | 'discarded'>> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     const gate = found(await findGate(db, projectId, { sessionId: taskId }));
     // An answer in the inbox was given to a waiting plan, so it does not discard a session whose plan no longer waits.
@@ -54,10 +47,10 @@ export const resolveEditPlan = (
       return discard(db, project, gate, { comment, decidedBy, actor });
     }
     await requireSeen(db, project, gate.id, seen);
-    const then = EFFECTS[decision];
+    const effect = EFFECTS[decision];
     return settleGate(db, project, gate, {
       output: {
-        decision: then === 'pass' ? 'approved' : 'rejected',
+        decision: effect === 'pass' ? 'approved' : 'rejected',
         plan_decision: decision,
         decided_by: decidedBy,
         comment,
@@ -65,7 +58,7 @@ export const resolveEditPlan = (
         ...(decision === 'edit_plan' && { revised_plan: revisedPlan }),
       },
       actor,
-      then,
+      effect,
       via: seen?.via,
     });
   });
@@ -81,7 +74,7 @@ async function discard(
   project: LockedProject,
   { id: gateId, taskId, phaseSlug }: Gate,
   { comment, decidedBy, actor }: Discarding,
-): Promise<DiscardedSession> {
+): Promise<GateOutcome<'discarded'>> {
   const session = first(
     await db.rows<{ isOver: boolean; isEnacted: boolean }>(sql`
     select t.status in ${DONE} or (

@@ -5,16 +5,8 @@ import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { GATE_KIND_RULES } from '../../templates/gates/kinds/model.ts';
 import type { GateKind } from '../../templates/model.ts';
-import {
-  MAX_EXPIRIES,
-  type Actor,
-  type Decision,
-  type GateDecision,
-  type PlanDecision,
-  type ProjectStatus,
-  type TaskStatus,
-  type Way,
-} from '../model.ts';
+import { MAX_EXPIRIES, type Actor, type Decision, type PlanDecision, type TaskStatus, type Way } from '../model.ts';
+import type { GateDecision, GateOutcome } from './model.ts';
 import { shownBy } from '../engine/consumed.ts';
 import { setTaskStatus, updateTaskStatus } from '../engine/open.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../store/record.ts';
@@ -53,27 +45,8 @@ export async function findGate(
   return gate;
 }
 
-export interface GateAnswered {
-  /** The output of the gate without the time of the decision. */
-  output: { decision: Decision; decided_by: string; comment: string | null } & Record<string, unknown>;
-  actor: Actor;
-  /** `rework` becomes `fail` where no step before the gate could do the work again. */
-  then: GateDecision['effect'];
-  /** The gate's time ran out without an answer. */
-  isExpired?: boolean;
-  /** The way by which the decision came, where it is not the usual one of the actor. */
-  via?: Way | undefined;
-}
-
-export interface ResolvedGate {
-  outcome: 'resolved';
-  gate: GateDecision;
-  taskId: string;
-  phaseSlug: string;
-  projectStatus: ProjectStatus;
-  /** The project was paused and now goes on. */
-  reactivated: boolean;
-}
+/** The output of a gate without the time of the decision. */
+type GateOutput = { decision: Decision; decided_by: string; comment: string | null } & Record<string, unknown>;
 
 const WORDS = {
   approved: 'approve',
@@ -83,7 +56,7 @@ const WORDS = {
 } as const satisfies Record<Decision | PlanDecision, string>;
 
 /** @returns the name that the inbox gives this answer */
-const answerIn = ({ isPlanApproval }: Gate, output: GateAnswered['output']): string =>
+const answerIn = ({ isPlanApproval }: Gate, output: GateOutput): string =>
   isPlanApproval && output.decision === 'approved'
     ? 'apply'
     : WORDS[(output['plan_decision'] as PlanDecision | undefined) ?? output.decision];
@@ -95,18 +68,29 @@ export const wayOf = ({ kind }: Actor): Way =>
 export const onReject = (config: Record<string, unknown> | null) =>
   config?.['on_reject'] === 'rework' ? 'rework' : 'fail';
 
-/** @throws Problem gate_not_waiting */
+/**
+ * @param ruling.effect `rework` becomes `fail` where no step before the gate could do the work again
+ * @param ruling.isExpired the gate's time ran out without an answer
+ * @param ruling.via says the way by which the decision came, where it is not the usual one of the actor
+ * @throws Problem gate_not_waiting
+ */
 export async function settleGate(
   db: Database,
   project: LockedProject,
   gate: Gate,
-  { output, actor, then, isExpired = false, via = wayOf(actor) }: GateAnswered,
-): Promise<ResolvedGate> {
+  ruling: Pick<GateDecision, 'effect'> & {
+    output: GateOutput;
+    actor: Actor;
+    isExpired?: boolean;
+    via?: Way | undefined;
+  },
+): Promise<GateOutcome<'resolved'>> {
+  const { output, actor, effect: wanted, isExpired = false, via = wayOf(actor) } = ruling;
   requireWaiting(gate);
   const { decision, decided_by: decidedBy, comment } = output;
-  const steps = then === 'rework' ? await listSteps(db, gate.taskId) : [];
-  const producer = then === 'rework' ? producerBefore(steps, gate.slug) : undefined;
-  const effect = then === 'rework' && !producer ? 'fail' : then;
+  const steps = wanted === 'rework' ? await listSteps(db, gate.taskId) : [];
+  const producer = wanted === 'rework' ? producerBefore(steps, gate.slug) : undefined;
+  const effect = wanted === 'rework' && !producer ? 'fail' : wanted;
 
   const expiries = isExpired ? gate.expiries + 1 : 0;
   const isGivenUp = effect === 'rework' && expiries >= MAX_EXPIRIES;

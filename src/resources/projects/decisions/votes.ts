@@ -4,27 +4,12 @@ import { first } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { isGuarded, type GatePolicy } from '../../templates/gates/model.ts';
-import type { Actor, Decision, ProjectStatus, Way } from '../model.ts';
+import type { Actor, Decision, Way } from '../model.ts';
 import { CAN_ANSWER, isLastResort, LAST_CHANGERS } from '../store/answerers.ts';
 import { noteProjectEvents, type LockedProject } from '../store/record.ts';
 import { nameOf } from '../store/waits.ts';
+import type { GateOutcome } from './model.ts';
 import type { Gate } from './settle-gate.ts';
-
-/** The vote was counted, and the gate needs more. */
-export interface Voted {
-  outcome: 'voted';
-  /** The number of approvals so far. */
-  votes: number;
-  quorum: number;
-  projectStatus: ProjectStatus;
-}
-
-export interface Vote {
-  decision: Decision;
-  comment: string | null;
-  actor: Actor;
-  via: Way;
-}
 
 interface Standing {
   waitId: string;
@@ -48,8 +33,8 @@ export async function countVote(
   db: Database,
   project: LockedProject,
   gate: Gate,
-  { decision, comment, actor, via }: Vote,
-): Promise<Voted | undefined> {
+  { decision, comment, actor, via }: { decision: Decision; comment: string | null; actor: Actor; via: Way },
+): Promise<GateOutcome<'voted'> | undefined> {
   if (actor.kind === 'system' || !isGuarded(gate.gateConfig)) return undefined;
   const { quorum = 1 } = gate.gateConfig as GatePolicy;
   const voter = nameOf(actor);

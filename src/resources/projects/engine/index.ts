@@ -15,7 +15,6 @@ import { noteTurn } from './progress.ts';
 
 export type { Settlement } from './advance.ts';
 export type { AttemptRequest } from './begin.ts';
-export type { ResolvedGate } from '../decisions/settle-gate.ts';
 
 const WRITES = {
   ...commands,

@@ -14,7 +14,7 @@ import {
   retrySubtaskUpdate,
   revertUpdate,
   runStepUpdate,
-  type GateAnswer,
+  type GateCommand,
 } from '../../../../workflows/project/messages.ts';
 import { itemAt } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -182,7 +182,7 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
     },
 
     /** Serves external systems, which answer through an agent's tool. */
-    async resolveWebhookGate(customerId: string, projectId: string, answer: GateAnswer) {
+    async resolveWebhookGate(customerId: string, projectId: string, answer: GateCommand) {
       const { id, gateKind } = await openSubtask(customerId, { project_id: projectId, subtask_id: answer.subtask_id });
       if (!isAnsweredBy('systems', gateKind)) throw new Problem('not_found', 'not a webhook gate');
       const actor: Actor = { kind: 'external', id: answer.decided_by ?? null };

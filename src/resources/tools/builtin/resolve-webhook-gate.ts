@@ -3,7 +3,7 @@
  * answer.
  */
 import { z } from 'zod';
-import type { GateAnswer } from '../../../../workflows/project/messages.ts';
+import type { GateCommand } from '../../../../workflows/project/messages.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { DECISIONS } from '../../projects/model.ts';
 import { ToolError } from '../model.ts';
@@ -16,7 +16,7 @@ export interface WebhookGates {
     subtaskId: string,
   ): Promise<{ kind: string; gateKind: string | null } | undefined>;
   /** @throws Problem gate_not_waiting, project_ended; what is 500 and above may be tried again */
-  resolveWebhookGate(customerId: string, projectId: string, answer: GateAnswer): Promise<unknown>;
+  resolveWebhookGate(customerId: string, projectId: string, answer: GateCommand): Promise<unknown>;
 }
 
 /** Counted in characters of JSON. The answer travels through Temporal, where nothing large belongs. */
