@@ -148,9 +148,9 @@ export const createSpending = ({ runs, models, tariffOf }: SpendingDependencies)
             const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
             if (short.length === 0) return { limit: asked, isHeld: true };
             const tokens = payable(short, asked.tokens, needsFor);
-            if (tokens < needed) throw overBudget(needsFor(needed) ?? needs, short);
+            if (tokens < needed) throw budgetBreach(needsFor(needed) ?? needs, short);
             // Others take money from the same budgets meanwhile.
-            if (triesLeft === 0) throw overBudget(needs, short);
+            if (triesLeft === 0) throw budgetBreach(needs, short);
             asked = { tokens, by: 'budget' };
           }
         },
@@ -218,7 +218,7 @@ function payable(short: readonly Short[], asked: number, needsFor: (tokens: numb
 }
 
 /** Tells every limit that is short, so that whoever raises one knows what else there is to raise. */
-function overBudget(needs: Needs, tried: readonly Short[]): ModelFailure {
+function budgetBreach(needs: Needs, tried: readonly Short[]): ModelFailure {
   const unable = tried.filter((budget) => !canPay(budget, needs));
   const short = (unable.length > 0 ? unable : tried).map((each) => ({ ...each, needsUsd: needsOf(each, needs) }));
   const limits = short.map((each) => ({

@@ -11,7 +11,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Claim } from '../../platform/http/once-only.ts';
 import type { Decision, PlanDecision, Seen, Way } from '../projects/model.ts';
 import type { StoppingLimit } from '../projects/stops/contract.ts';
-import { limitOfStop, mayRaiseCaps, type RAISERS, type Stop } from '../projects/stops/model.ts';
+import { BUDGET_BREACH, limitOfStop, mayRaiseCaps, type RAISERS, type Stop } from '../projects/stops/model.ts';
 import type { ProjectStore } from '../projects/store/index.ts';
 import { alreadyAnswered, changedSince } from '../projects/store/waits.ts';
 import type { LostEffectSettling } from '../runs/store/lost-effects.ts';
@@ -103,7 +103,7 @@ export const createInboxService = ({
 
   /** What stops the project of a wait, while it does. */
   const stopsOf = async ({ customerId }: Caller, { status, pause_reason, project_id: id }: WaitRow): Promise<Stop[]> =>
-    status === 'open' && pause_reason === 'budget_breached' && id !== null
+    status === 'open' && pause_reason === BUDGET_BREACH.pauseReason && id !== null
       ? projects.loadStops({ id, customerId })
       : [];
 

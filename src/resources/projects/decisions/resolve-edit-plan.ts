@@ -11,6 +11,7 @@ import { activate, runCommand } from '../control/run-command.ts';
 import type { GateDecision, GateOutcome } from './model.ts';
 import { findGate, settleGate, type Gate } from './settle-gate.ts';
 import { skipSteps } from '../engine/steps.ts';
+import { BUDGET_BREACH } from '../stops/model.ts';
 import { DONE } from '../store/statuses.ts';
 
 interface PlanCommand {
@@ -123,7 +124,7 @@ async function hasStopped(db: Database, { id, status, pauseReason }: LockedProje
     select coalesce(bool_and(s.task_id = ${taskId}::uuid), false) as "isCause"
     from subtasks s where s.project_id = ${id} and (s.status = 'failed' or s.status = 'pending' and (
       select r.error_code from attempts a join runs r on r.id = a.child_run_id
-      where a.subtask_id = s.id order by a.attempt_number desc limit 1) = 'budget_exceeded')`),
+      where a.subtask_id = s.id order by a.attempt_number desc limit 1) = ${BUDGET_BREACH.runError})`),
   );
   return isCause;
 }

@@ -8,6 +8,7 @@ import { storable } from '../../../platform/core/storable.ts';
 import type { Effect } from '../../runs/model.ts';
 import type { AttemptedKind } from '../../templates/model.ts';
 import type { AttemptBeginning, AttemptFault, EffectOf } from '../model.ts';
+import { BUDGET_BREACH } from '../stops/model.ts';
 import type { OpenAttempt } from './attempt.ts';
 
 /** What the work of an attempt came to, before it is decided what follows from that. */
@@ -15,7 +16,7 @@ export type Finding =
   | { kind: 'output'; output: unknown; validated: boolean | null }
   | { kind: 'invalid'; output: unknown; error: string }
   | { kind: 'error'; error: string }
-  | { kind: 'budget'; error: string }
+  | { kind: 'budget_breach'; error: string }
   | { kind: 'stopped'; error: string }
   | { kind: 'crash' }
   /** The attempt died while it did something that must not happen twice. */
@@ -75,7 +76,7 @@ export const ATTEMPT_KINDS: { readonly [Kind in AttemptedKind]: AttemptKind<Kind
         case 'failed': {
           const error = runError ?? 'the run failed';
           if (runErrorCode === 'tool_outcome_unknown') return { kind: 'unknown' };
-          return runErrorCode === 'budget_exceeded' ? { kind: 'budget', error } : { kind: 'error', error };
+          return runErrorCode === BUDGET_BREACH.runError ? { kind: 'budget_breach', error } : { kind: 'error', error };
         }
         case 'cancelled':
           return { kind: 'stopped', error: 'its run was cancelled' };

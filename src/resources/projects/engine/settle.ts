@@ -17,6 +17,7 @@ import type {
 } from '../model.ts';
 import { judgeCrash, recordCrash } from './crashes.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../store/record.ts';
+import { BUDGET_BREACH } from '../stops/model.ts';
 import { limitsThatStopped } from '../store/stops.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
 import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
@@ -150,15 +151,15 @@ async function follow(
     case 'stopped':
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
       return fail(db, project, attempt, finding.error);
-    case 'budget': {
+    case 'budget_breach': {
       // Nothing was spent, so the step waits unchanged for a larger budget.
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
       await pend(db, attempt, 'auto_retry', -1);
       const payload = { ...names(attempt), error: finding.error };
       const breach = { ...payload, ...(await limitsThatStopped(db, attempt)) };
-      await noteProjectEvents(db, project, [{ topic: 'cost_budget_breached', ...about(attempt), payload: breach }]);
+      await noteProjectEvents(db, project, [{ topic: BUDGET_BREACH.topic, ...about(attempt), payload: breach }]);
       if (await isOldNews(db, attempt)) return;
-      return pauseLocked(db, project, 'budget_breached', payload);
+      return pauseLocked(db, project, BUDGET_BREACH.pauseReason, payload);
     }
     case 'crash':
       // Nobody is left to end the attempt's run, which would look at work for ever.

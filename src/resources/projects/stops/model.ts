@@ -1,7 +1,19 @@
 /** What stops a project that ran out of money, and who may raise it. Pure. */
-import { Problem } from '../../../platform/core/problem.ts';
+import { Problem, type RunFailure } from '../../../platform/core/problem.ts';
 import { can, type Standing } from '../../../platform/core/rights.ts';
 import { limitOf, type Limit } from '../../cost/limits/model.ts';
+import type { Topic } from '../feed/model.ts';
+import type { PauseReason } from '../model.ts';
+
+/**
+ * A budget breach: a call would cost more than its budgets have left. Clients know it by one word as the error of a run,
+ * one as a topic of the feed, and one as the reason of a pause.
+ */
+export const BUDGET_BREACH = {
+  runError: 'budget_exceeded',
+  topic: 'cost_budget_breached',
+  pauseReason: 'budget_breached',
+} as const satisfies { runError: RunFailure; topic: Topic; pauseReason: PauseReason };
 
 /** A limit that has less left than the calls need that it stopped. Amounts are in US dollars. */
 export interface Stop {

@@ -4,7 +4,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import { walletBudgetId } from '../../billing/model.ts';
 import { budgetsOf } from '../../cost/caps/model.ts';
 import { spentInPeriod } from '../../runs/store/budgets.ts';
-import { requireRaise, type Stop } from '../stops/model.ts';
+import { BUDGET_BREACH, requireRaise, type Stop } from '../stops/model.ts';
 import type { LockedProject } from './record.ts';
 
 type ProjectRef = Pick<LockedProject, 'id' | 'customerId'>;
@@ -32,7 +32,7 @@ const stoppedCalls = (db: Database, { id, customerId }: ProjectRef): Promise<Sto
   db.rows<StoppedCall>(sql`
     with stopped as (
       select distinct on (e.subtask_id) e.subtask_id, e.attempt_number, e.payload from project_events e
-      where e.project_id = ${id} and e.customer_id = ${customerId} and e.topic = 'cost_budget_breached'
+      where e.project_id = ${id} and e.customer_id = ${customerId} and e.topic = ${BUDGET_BREACH.topic}
         and e.id > coalesce((
           select max(s.id) from project_events s
           where s.project_id = ${id} and s.customer_id = ${customerId} and s.topic = 'project_started'), 0)
