@@ -17,14 +17,14 @@ export interface FailoverDependencies {
 }
 
 /** A model that a run asks, and who asks it for what. */
-export interface Asked extends Answering {
+export interface FailoverRequest extends Answering {
   run: RunInTurn;
   turn: number;
 }
 
 export const createFailover = ({ runs, models, settings }: FailoverDependencies) => {
   /** Whoever asked for one model by name is not given another one. */
-  function idsFor({ agent, resolved: { rule } }: Asked): readonly string[] {
+  function idsFor({ agent, resolved: { rule } }: FailoverRequest): readonly string[] {
     if (rule === 'override') return [];
     if (agent.fallbackModels.length > 0) return agent.fallbackModels;
     const isOurChoice = agent.isBuiltin || rule.startsWith('auto_') || rule === FALLBACK;
@@ -32,7 +32,7 @@ export const createFailover = ({ runs, models, settings }: FailoverDependencies)
   }
 
   /** @returns the next model that can be called */
-  function nextOf(asked: Asked): ResolvedModel | undefined {
+  function nextOf(asked: FailoverRequest): ResolvedModel | undefined {
     const { resolved, credentials, run } = asked;
     const ids = idsFor(asked);
     const at = resolved.rule === FALLBACK ? ids.indexOf(resolved.model) : -1;
@@ -50,7 +50,12 @@ export const createFailover = ({ runs, models, settings }: FailoverDependencies)
   }
 
   /** @param made attempts at the turn so far @returns the outcome that has this model asked */
-  async function goOn(asked: Asked, next: ResolvedModel, made: number, why: ModelFailure): Promise<TurnOutcome> {
+  async function goOn(
+    asked: FailoverRequest,
+    next: ResolvedModel,
+    made: number,
+    why: ModelFailure,
+  ): Promise<TurnOutcome> {
     const { run, turn, resolved } = asked;
     const payload = { turn, from: resolved.model, to: next.model, code: why.code, error: preview(why.message) };
     const event = { key: `turn:${turn}:failover:${made}`, type: 'model_failover' as const, payload };
@@ -65,7 +70,7 @@ export const createFailover = ({ runs, models, settings }: FailoverDependencies)
     goOn,
 
     /** The same before a call that would most likely be in vain. */
-    async goAround(asked: Asked, made: number): Promise<TurnOutcome | undefined> {
+    async goAround(asked: FailoverRequest, made: number): Promise<TurnOutcome | undefined> {
       const { resolved, credentials } = asked;
       const next = nextOf(asked);
       if (!next || !models.isOut(resolved, credentials)) return undefined;

@@ -9,12 +9,12 @@ import { heartbeating } from './failures.ts';
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
 /** A chore is asked to stop at the first time and given up at the second; both lie before the end of its activity. */
-export interface Patience {
+export interface ChoreLimits {
   stopMs: number;
   giveUpMs: number;
 }
-const ALONE: Patience = { stopMs: 15_000, giveUpMs: 25_000 };
-const TOGETHER: Patience = { stopMs: 1_000, giveUpMs: 3_000 };
+const ALONE: ChoreLimits = { stopMs: 15_000, giveUpMs: 25_000 };
+const TOGETHER: ChoreLimits = { stopMs: 1_000, giveUpMs: 3_000 };
 
 export interface HousekeepingDependencies {
   chores: Record<Chore, Work>;
@@ -23,16 +23,16 @@ export interface HousekeepingDependencies {
   tidy: (runId: string) => Promise<void>;
   log: Log;
   /** With a chore that has an activity of its own. */
-  alone?: Patience;
+  alone?: ChoreLimits;
   /** With one of several chores of an activity. */
-  together?: Patience;
+  together?: ChoreLimits;
 }
 
 export const createHousekeepingActivities = (deps: HousekeepingDependencies) => {
   const { chores, meters, tidy, log, alone = ALONE, together = TOGETHER } = deps;
 
   /** @throws where it fails, or does not end in time */
-  const inTime = (work: Work, signal: AbortSignal, { stopMs, giveUpMs }: Patience): Promise<unknown> =>
+  const inTime = (work: Work, signal: AbortSignal, { stopMs, giveUpMs }: ChoreLimits): Promise<unknown> =>
     orAfter(giveUpMs, work(AbortSignal.any([signal, AbortSignal.timeout(stopMs)])), () => {
       throw new Error(`it has not ended within ${giveUpMs} ms`);
     });

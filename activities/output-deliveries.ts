@@ -8,13 +8,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { OutputDeliveryRef } from '../src/resources/output-destinations/model.ts';
 import type { SecretBox } from '../src/platform/core/crypto.ts';
 import type { Log } from '../src/platform/core/log.ts';
-import type { Later, Patience } from '../src/resources/receivers/model.ts';
+import type { Later, WaitsForSlots } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 import { hostOf } from '../src/resources/output-destinations/host.ts';
 import { openConfig } from '../src/resources/output-destinations/secrets.ts';
 import type { NoticeReader } from '../src/resources/output-destinations/send/notice.ts';
 import type { Deliver } from '../src/resources/output-destinations/send/delivering.ts';
-import { OutputError, type Output } from '../src/resources/output-destinations/send/output.ts';
+import { OutputError, type DeliveredOutput } from '../src/resources/output-destinations/send/output.ts';
 import type { Notice } from '../src/resources/output-destinations/send/notice.ts';
 import type { DestinationStore, StartedOutput } from '../src/resources/output-destinations/store/index.ts';
 import { heartbeating } from './failures.ts';
@@ -49,7 +49,7 @@ export const createOutputActivities = (needs: OutputDependencies) => {
       revision,
       recipient,
     }: StartedOutput,
-  ): Promise<Output | Notice> {
+  ): Promise<DeliveredOutput | Notice> {
     if (project && artifact) return { deliveryId, project, artifact, isSample };
     const told = waitId && revision ? await notices.read({ customerId, waitId, revision, recipient }) : undefined;
     if (!told || !what) throw new OutputError('what it is about is gone', { isFinal: true });
@@ -89,7 +89,7 @@ export const createOutputActivities = (needs: OutputDependencies) => {
      * @returns when to come again, where the host has no place for the delivery at the moment
      * @throws ApplicationFailure `output_not_taken`, not retryable where another attempt would not help
      */
-    async deliverOutput({ mayWait, ...ref }: OutputDeliveryRef & Patience): Promise<Later | undefined> {
+    async deliverOutput({ mayWait, ...ref }: OutputDeliveryRef & WaitsForSlots): Promise<Later | undefined> {
       const destination = await store.loadTarget(ref);
       const sealed = destination?.sealed && mayWait ? [destination.sealed] : [];
       const later = laterForItsKey(sealed, { secretBox, deliveryId: ref.deliveryId, log });

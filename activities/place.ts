@@ -3,10 +3,10 @@ import { Context } from '@temporalio/activity';
 import { UnknownKeyError, type SecretBox } from '../src/platform/core/crypto.ts';
 import type { Log } from '../src/platform/core/log.ts';
 import { slotWait } from '../src/platform/temporal/activity-slots.ts';
-import type { Later, Patience } from '../src/resources/receivers/model.ts';
+import type { Later, WaitsForSlots } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 
-export interface Attempt extends Patience {
+export interface Attempt extends WaitsForSlots {
   /** Undefined where nothing is sent over the network, or only to the deployment's own mail server. */
   host: string | undefined;
   customerId: string;

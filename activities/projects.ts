@@ -22,7 +22,7 @@ import {
   type Seen,
 } from '../src/resources/projects/model.ts';
 import type { GateCommand } from '../workflows/project/messages.ts';
-import type { Patience } from '../src/resources/receivers/model.ts';
+import type { WaitsForSlots } from '../src/resources/receivers/model.ts';
 import type { GateOutcome } from '../src/resources/projects/decisions/model.ts';
 import type { PassMomentArgs } from '../src/resources/projects/decisions/gate-moments.ts';
 import type { GateKind } from '../src/resources/templates/model.ts';
@@ -161,7 +161,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       attemptId,
       mayWait,
       ...ref
-    }: PhaseRef & { subtaskId: string; attemptId: string } & Patience): Promise<SlotWait | void> {
+    }: PhaseRef & { subtaskId: string; attemptId: string } & WaitsForSlots): Promise<SlotWait | void> {
       const slot = mayWait ? slotWait(Context.current().info.attempt) : undefined;
       if (slot) return slot;
       const work = await projects.loadActionContext({ ...ref, subtaskId, attemptId });

@@ -13,7 +13,7 @@ import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
 import type { MiniappStore } from '../src/resources/miniapps/store.ts';
 import type { ToolCredential } from '../src/resources/integrations/model.ts';
 import { artifactKey, fileOfCall, isTerminal } from '../src/resources/runs/model.ts';
-import type { Patience } from '../src/resources/receivers/model.ts';
+import type { WaitsForSlots } from '../src/resources/receivers/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { ToolCallInRun } from '../src/resources/runs/store/tool-calls.ts';
 import { ToolError, type HumanWait, type ToolContext } from '../src/resources/tools/model.ts';
@@ -133,7 +133,7 @@ export const createToolActivities = (deps: ToolDependencies) => {
       runId,
       callId,
       mayWait,
-    }: CallReference & Patience): Promise<BegunWait | LostCall | SlotWait | void> {
+    }: CallReference & WaitsForSlots): Promise<BegunWait | LostCall | SlotWait | void> {
       const slot = mayWait ? slotWait(Context.current().info.attempt) : undefined;
       if (slot) return slot;
       const call = await runs.loadToolCall(runId, callId);

@@ -11,7 +11,7 @@ import {
   type ResolvedModel,
 } from '../src/platform/models/types.ts';
 import { present } from '../src/platform/core/present.ts';
-import type { Beginning, BeginningRequest } from '../src/resources/agent-context/beginning.ts';
+import type { AgentContext, BeginningRequest } from '../src/resources/agent-context/beginning.ts';
 import { toolsOf, withinLimit } from '../src/resources/agent-context/offered-tools.ts';
 import { systemPrompt } from '../src/resources/agent-context/transcript.ts';
 import { hasChosenModel } from '../src/resources/agents/builtin/index.ts';
@@ -37,7 +37,7 @@ export interface TurnBeginningDependencies {
   /** @returns the recorded reply to a turn, if the run belongs to a sample */
   findRecordedReply: (run: RunInTurn, turn: number) => Promise<RecordedReply | undefined>;
   /** Loads what an agent knows when its run begins: its skills, and memories that are always loaded or near the prompt. */
-  loadBeginning: (request: BeginningRequest) => Promise<Beginning>;
+  loadBeginning: (request: BeginningRequest) => Promise<AgentContext>;
 }
 
 export interface Answering {

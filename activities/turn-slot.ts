@@ -5,7 +5,7 @@
 import { Context } from '@temporalio/activity';
 import type { Log } from '../src/platform/core/log.ts';
 import { LONG_WAIT_MS, slotWait } from '../src/platform/temporal/activity-slots.ts';
-import type { EarlierAttempts, TurnOutcome, Wait } from '../src/resources/runs/model.ts';
+import type { EarlierAttempts, TurnOutcome, RunWaitReason } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { NewEvent } from '../src/resources/runs/store/events.ts';
 import { turnKey } from '../src/resources/runs/store/turns.ts';
@@ -52,7 +52,7 @@ export const createSlotAsking = ({ runs, log, wakeRun }: SlotAsking) =>
 
 const waitOf = (turn: number, since: number) => ({
   turn,
-  waits_for: 'share_of_model_calls' satisfies Wait,
+  waits_for: 'share_of_model_calls' satisfies RunWaitReason,
   since: new Date(since).toISOString(),
 });
 

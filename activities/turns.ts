@@ -40,7 +40,7 @@ import { faultOf } from '../src/platform/models/recorded-parts.ts';
 import { untilRecorded } from './database-away.ts';
 import { STORAGE_WAIT_MS } from './storage-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
-import { createFailover, isOutage, type Asked } from './failover.ts';
+import { createFailover, isOutage, type FailoverRequest } from './failover.ts';
 import type { QuickCalls } from './quick-calls.ts';
 import { createSlotAsking } from './turn-slot.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
@@ -148,7 +148,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     if (run.status === 'queued' && run.isOrphaned) return end(runId, 'cancelled');
     if (run.blockedBy) return { kind: 'waiting', behind: run.blockedBy };
 
-    let asked: Asked | undefined;
+    let asked: FailoverRequest | undefined;
     let hasBegun = false;
     try {
       if (turn > limits.maxTurns) {
@@ -186,7 +186,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
   }
 
   async function call(
-    { run, agent, resolved, offered, effort, credentials }: Asked,
+    { run, agent, resolved, offered, effort, credentials }: FailoverRequest,
     { turn, attempt, left: before }: CallUnderWay & { left: CallUnderWay | undefined },
     onBegun: () => void,
   ): Promise<Call> {

@@ -13,7 +13,7 @@ import { ForbiddenAddressError, type GuardedFetch } from '../src/platform/egress
 import { bodyLimitIn } from '../src/platform/egress/limits.ts';
 import { readBeginning } from '../src/platform/egress/read-capped.ts';
 import { cursorOf } from '../src/resources/event-log/model.ts';
-import type { Later, Patience } from '../src/resources/receivers/model.ts';
+import type { Later, WaitsForSlots } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 import { statusAfter, type DeliveryRef } from '../src/resources/webhook-subscriptions/model.ts';
 import { secretOwner } from '../src/resources/webhook-subscriptions/store/endpoints.ts';
@@ -125,7 +125,7 @@ export const createWebhookActivities = ({
      * @returns when to come again, where the host has no place for the delivery at the moment
      * @throws ApplicationFailure `webhook_not_taken`, not retryable where another attempt would not help
      */
-    async deliverWebhook({ mayWait, ...ref }: DeliveryRef & Patience): Promise<Later | undefined> {
+    async deliverWebhook({ mayWait, ...ref }: DeliveryRef & WaitsForSlots): Promise<Later | undefined> {
       const target = await store.loadTarget(ref);
       const sealed = target && mayWait ? sealedIn(target) : [];
       const later = laterForItsKey(sealed, { secretBox, deliveryId: ref.deliveryId, log });

@@ -12,7 +12,7 @@ import { consoleRouter } from './platform/http/console.ts';
 import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
 import { tellExtensions } from './platform/http/extensions.ts';
-import { listen, type Listener } from './platform/http/server.ts';
+import { listen, type HttpListener } from './platform/http/server.ts';
 import { traceRequests } from './platform/http/tracing.ts';
 import { orAfter, withinDeadline } from './platform/temporal/problems.ts';
 import { mcpRouter } from './mcp-server/router.ts';
@@ -79,7 +79,7 @@ export async function startApi(runtime: Runtime, services: Services, requireAnno
     ...tellExtensions(config.EXTENSIONS),
   ];
 
-  const open: Listener[] = [];
+  const open: HttpListener[] = [];
   const api: Api = {
     async close() {
       services.live.close();

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import express from 'express';
 import { compressed } from './platform/http/compressed.ts';
 import { metricsPage } from './platform/http/metrics.ts';
-import { listen, type Listener } from './platform/http/server.ts';
+import { listen, type HttpListener } from './platform/http/server.ts';
 import { withinDeadline } from './platform/temporal/problems.ts';
 import type { Runtime } from './runtime.ts';
 import type { Services } from './compose/services.ts';
@@ -41,7 +41,7 @@ export async function openMetrics(
   runtime: Runtime,
   services: Services,
   parts: readonly Part[],
-): Promise<Listener | undefined> {
+): Promise<HttpListener | undefined> {
   const { METRICS_PORT: port, METRICS_HOST: host } = runtime.config;
   if (port === undefined) return undefined;
   const { askDatabase, askTemporal } = outsideOf(runtime);

@@ -13,7 +13,7 @@ import { withoutParameters } from './platform/core/log.ts';
 import { observeActivities } from './platform/temporal/observe.ts';
 import { orAfter } from './platform/temporal/problems.ts';
 import { ensureSchedule } from './platform/temporal/schedules.ts';
-import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
+import { areQueuesSplit, queueName, QUEUES, type TaskQueue } from './platform/temporal/task-queues.ts';
 import { versionOf } from './platform/temporal/deployments.ts';
 import { createWorkerSlots, type WorkerSlots } from './platform/temporal/worker-slots.ts';
 import { activityForWorkspace } from './platform/temporal/workspace-of-activity.ts';
@@ -38,7 +38,7 @@ export interface RunningWorker {
 export async function startWorker(runtime: Runtime, services: Services): Promise<RunningWorker> {
   const { config, log } = runtime;
   await checkRecord(runtime, services);
-  const served: Queue[] = areQueuesSplit(config)
+  const served: TaskQueue[] = areQueuesSplit(config)
     ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue))
     : ['orchestration'];
   if (served.some((queue) => queue !== 'webhooks')) services.mcp.connect();
@@ -108,7 +108,7 @@ async function workflowsOf({ WORKER_BUNDLE, TEMPORAL_CODEC_KEYS }: Runtime['conf
 function optionsOf(
   { config, db, temporal }: Runtime,
   services: Services,
-  { queue, slots, activities }: { queue: Queue; slots: WorkerSlots; activities: Activities },
+  { queue, slots, activities }: { queue: TaskQueue; slots: WorkerSlots; activities: Activities },
 ): WorkerOptions {
   return {
     connection: temporal.connection,

@@ -10,7 +10,7 @@ import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
 import { SAMPLE_NOTE } from '../resources/samples/model.ts';
 import { startDemoService, startReceiver, type WebhookReceiver } from '../embedded/demo.ts';
-import type { Embedded } from '../embedded/start.ts';
+import type { EmbeddedServers } from '../embedded/start.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 import { agreedSettings, withoutModels } from './demo-model.ts';
 import { endWhenTold } from './ending.ts';
@@ -44,8 +44,8 @@ interface Demo {
   out: string;
   env: NodeJS.ProcessEnv;
   receiver: WebhookReceiver;
-  starting: Promise<Embedded>;
-  service: Embedded;
+  starting: Promise<EmbeddedServers>;
+  service: EmbeddedServers;
   client: ServiceClient;
   webhookSecret: string;
   projectId: string;
@@ -177,7 +177,7 @@ async function steps(timeoutMs: number) {
   );
 }
 
-const seconds = ({ timings }: Embedded): string =>
+const seconds = ({ timings }: EmbeddedServers): string =>
   Object.entries(timings)
     .filter(([, ms]) => ms >= 100)
     .map(([part, ms]) => `${part} ${(ms / 1_000).toFixed(1)} s`)

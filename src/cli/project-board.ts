@@ -6,7 +6,7 @@ import type { PauseReason, TaskStatus } from '../resources/projects/model.ts';
 import type { ServiceClient } from './client.ts';
 import { oneLine, paint, paintStatus, shorten } from './output.ts';
 import { withoutCode } from './problems.ts';
-import { stepsOf, type Board, type Phase, type PlacedStep } from './project-client.ts';
+import { stepsOf, type Board, type PhaseWithStatus, type PlacedStep } from './project-client.ts';
 import { helpWith, promptOf, waitingGates } from './project-gates.ts';
 import { formatCost, formatUsd } from './timeline.ts';
 
@@ -71,11 +71,11 @@ export function boardLines(service: ServiceClient, board: Board): string[] {
   ];
 }
 
-const spentIn = ({ cost_usd, is_priced }: Phase): string =>
+const spentIn = ({ cost_usd, is_priced }: PhaseWithStatus): string =>
   Number(cost_usd) > 0 || !is_priced ? paint('gray', formatCost(cost_usd, is_priced)) : '';
 
 /** Chooses, of many phases, those that are under way or went wrong, and the next ones. */
-function phasesToShow(phases: readonly Phase[]): { shown: readonly Phase[]; left: string[] } {
+function phasesToShow(phases: readonly PhaseWithStatus[]): { shown: readonly PhaseWithStatus[]; left: string[] } {
   if (phases.length <= MAX_PHASES) return { shown: phases, left: [] };
   const of = (...statuses: TaskStatus[]) => phases.filter(({ status }) => statuses.includes(status));
   const busy = of('running', 'blocked', 'review', 'failed').slice(0, MAX_PHASES - 3);
@@ -89,7 +89,7 @@ function phasesToShow(phases: readonly Phase[]): { shown: readonly Phase[]; left
 }
 
 /** @returns for example `write (attempt 2), review` */
-const happening = ({ steps }: Phase): string =>
+const happening = ({ steps }: PhaseWithStatus): string =>
   steps
     .filter(({ status }) => ['running', 'blocked', 'failed'].includes(status))
     .map(({ step_slug, status, attempt_count, error }) => {

@@ -5,7 +5,7 @@ import type { ServiceClient } from './client.ts';
 import { CliError } from './output.ts';
 import { ServiceProblem } from './problems.ts';
 
-export interface Phase extends Task {
+export interface PhaseWithStatus extends Task {
   /** On a board of what happens, only phases that are at work or went wrong have their steps. */
   steps: Subtask[];
 }
@@ -13,7 +13,7 @@ export interface Phase extends Task {
 export interface Board {
   project: Project;
   /** Phases in pipeline order, then the edit sessions. */
-  phases: Phase[];
+  phases: PhaseWithStatus[];
 }
 
 export const projectPath = (projectId: string): string => `/v1/projects/${encodeURIComponent(projectId)}`;
@@ -46,7 +46,7 @@ export async function readBoard(
   // The project is read first, so that a board which is read after the project's end shows that end.
   const project = await readProject(service, projectId);
   const tasks = await list<Task>(service, `${path}/tasks`);
-  const phases = await mapAtOnce(tasks, READ_AT_ONCE, async (task): Promise<Phase> => {
+  const phases = await mapAtOnce(tasks, READ_AT_ONCE, async (task): Promise<PhaseWithStatus> => {
     const isRead = steps === 'all' || IS_BUSY.includes(task.status);
     return { ...task, steps: isRead ? await list<Subtask>(service, `${path}/tasks/${task.id}/subtasks`) : [] };
   });
@@ -73,7 +73,7 @@ export async function mapAtOnce<T, R>(items: readonly T[], atOnce: number, map: 
 }
 
 export interface PlacedStep extends Subtask {
-  phase: Phase;
+  phase: PhaseWithStatus;
   /** The place of the step, as `phase/step`. */
   place: string;
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { endWhenTold } from './ending.ts';
 import { modelsIn } from './models.ts';
 import { paint, print } from './output.ts';
-import type { Embedded } from '../embedded/start.ts';
+import type { EmbeddedServers } from '../embedded/start.ts';
 
 export function addStartCommand(program: Command): void {
   program
@@ -27,7 +27,7 @@ async function start({ dataDir = process.env.DATA_DIR || '.data' }: { dataDir?: 
 }
 
 /** A service that failed to start has reported that and stopped by itself. */
-const stop = (starting: Promise<Embedded>) => async (signal: string) => {
+const stop = (starting: Promise<EmbeddedServers>) => async (signal: string) => {
   try {
     const embedded = await starting;
     embedded.log.info({ signal }, 'stopping; again to stop at once');
@@ -38,7 +38,7 @@ const stop = (starting: Promise<Embedded>) => async (signal: string) => {
   }
 };
 
-function announce({ credentials, log, timings, newConsoleLink }: Embedded): void {
+function announce({ credentials, log, timings, newConsoleLink }: EmbeddedServers): void {
   const { base_url, control_plane_url, temporal_ui_url, api_key } = credentials;
   const consoleUrl = base_url && `${base_url}/console`;
   const docs = base_url && `${base_url}/docs`;

@@ -8,7 +8,7 @@ import type { Runtime } from '../runtime.ts';
 import type { Integrations } from './integrations.ts';
 import type { Platform } from './platform.ts';
 
-export type Billing = ReturnType<typeof composeBilling>;
+export type BillingServices = ReturnType<typeof composeBilling>;
 
 export function composeBilling(
   { config, log, db }: Runtime,

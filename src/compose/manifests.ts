@@ -20,7 +20,7 @@ import type { Pipelines } from './pipelines.ts';
 import type { Platform } from './platform.ts';
 import type { Runs } from './runs.ts';
 import type { Tools } from './tools.ts';
-import type { Triggers } from './triggers.ts';
+import type { TriggerServices } from './triggers.ts';
 
 interface Domains {
   access: Access;
@@ -28,7 +28,7 @@ interface Domains {
   tools: Tools;
   runs: Runs;
   pipelines: Pipelines;
-  triggers: Triggers;
+  triggers: TriggerServices;
   deliveries: Deliveries;
 }
 

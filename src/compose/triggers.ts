@@ -14,7 +14,7 @@ import type { Knowledge } from './knowledge.ts';
 import type { Platform } from './platform.ts';
 import type { Tools } from './tools.ts';
 
-export type Triggers = ReturnType<typeof composeTriggers>;
+export type TriggerServices = ReturnType<typeof composeTriggers>;
 
 export function composeTriggers(
   { config, log, db }: Runtime,

@@ -5,20 +5,20 @@ import { createWorkspaceService } from '../resources/workspaces/service.ts';
 import { createTeardown } from '../resources/workspaces/teardown.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
-import type { Billing } from './billing.ts';
+import type { BillingServices } from './billing.ts';
 import type { Platform } from './platform.ts';
 import type { Projects } from './projects.ts';
 import type { Runs } from './runs.ts';
-import type { Triggers } from './triggers.ts';
+import type { TriggerServices } from './triggers.ts';
 
 export function composeWorkspaces(
   { config, log, temporal }: Runtime,
   { files, triggers }: Platform,
   { members, stores: { signIn, workspaces } }: Access,
-  { billing }: Billing,
+  { billing }: BillingServices,
   { projectCommands, stores: { projects } }: Projects,
   { runs, stores: { runs: runRows } }: Runs,
-  { stores: followed, triggerOf }: Triggers,
+  { stores: followed, triggerOf }: TriggerServices,
 ) {
   const provisioner = createProvisioner(config, {
     files,

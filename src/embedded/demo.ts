@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { portOf } from '../platform/core/port.ts';
 import { first } from '../platform/core/present.ts';
 import { verifyWebhook } from '../resources/webhook-subscriptions/signature.ts';
-import type { Embedded } from './start.ts';
+import type { EmbeddedServers } from './start.ts';
 
 /** These settings belong to a deployment that a demo must not touch; models and the Temporal CLI stay as they are. */
 const NOT_THE_DEMOS =
@@ -21,7 +21,7 @@ export const settingsOfDemo = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_THE_DEMOS.test(name)));
 
 /** Starts the whole service on free ports; its one exception to the egress rules is the demo's own receiver. */
-export async function startDemoService(env: NodeJS.ProcessEnv, receiverHost: string): Promise<Embedded> {
+export async function startDemoService(env: NodeJS.ProcessEnv, receiverHost: string): Promise<EmbeddedServers> {
   const { startEmbedded } = await import('./start.ts');
   return startEmbedded(
     {

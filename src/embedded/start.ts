@@ -25,7 +25,7 @@ import { startServers, temporalFile } from './servers.ts';
 import { checkSettings } from './settings.ts';
 import { claimDataDir, stopServersOn } from './stale.ts';
 
-export interface Embedded {
+export interface EmbeddedServers {
   config: Config;
   log: Log;
   credentials: Credentials;
@@ -52,7 +52,7 @@ const GROWING_SLOWLY = '--heap-growing-percent=20';
 const BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url));
 
 /** @throws ConfigError when a setting is wrong, a port is busy or the directory is in use */
-export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOptions): Promise<EmbeddedServers> {
   const dataDir = resolve(options.dataDir);
   const { timings, timed } = stopwatch();
   const cleanUps: (() => unknown)[] = [];

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openable } from '../../src/platform/core/openable.ts';
 import { boardLines, headline, pauseHelp } from '../../src/cli/project-board.ts';
 import type { Subtask } from '../../client/src/api.ts';
-import type { Board, Phase } from '../../src/cli/project-client.ts';
+import type { Board, PhaseWithStatus } from '../../src/cli/project-client.ts';
 import { createServiceClient } from '../../src/cli/client.ts';
 import { first } from '../../src/platform/core/present.ts';
 import type { PauseReason } from '../../src/resources/projects/model.ts';
@@ -287,7 +287,7 @@ describe('the board', () => {
     completed_at: null,
     ...more,
   });
-  const phase = (phase_slug: string, status: Phase['status'], steps: Subtask[] = []): Phase => ({
+  const phase = (phase_slug: string, status: PhaseWithStatus['status'], steps: Subtask[] = []): PhaseWithStatus => ({
     id: phase_slug,
     project_id: 'p-1',
     phase_slug,
@@ -304,7 +304,7 @@ describe('the board', () => {
     completed_at: null,
     steps,
   });
-  const board = (phases: Phase[], pause_reason: PauseReason | null = null): Board => ({
+  const board = (phases: PhaseWithStatus[], pause_reason: PauseReason | null = null): Board => ({
     phases,
     project: {
       id: 'p-1',

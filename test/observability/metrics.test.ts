@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { openMetrics } from '../../src/observability.ts';
 import { first, present } from '../../src/platform/core/present.ts';
-import type { Listener } from '../../src/platform/http/server.ts';
+import type { HttpListener } from '../../src/platform/http/server.ts';
 import {
   agentStep,
   command,
@@ -31,7 +31,7 @@ const isWithoutPromtool = isMissing('alerts', await reasonOf(promtool));
 let service: TestService;
 let tenant: Tenant;
 let receiver: WebhookReceiver;
-let listener: Listener;
+let listener: HttpListener;
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver(() => (receiver.received.length === 1 ? 500 : 200));

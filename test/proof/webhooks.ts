@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { itemAt, present } from '../../src/platform/core/present.ts';
-import type { DeliveryRow } from '../../src/resources/webhook-subscriptions/contract.ts';
+import type { WebhookDeliveryRow } from '../../src/resources/webhook-subscriptions/contract.ts';
 import { MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
 import { deploy, type Deployment } from '../support/processes/deployment.ts';
@@ -178,8 +178,8 @@ async function endedLogs(
   deployment: Deployment,
   endpoints: ReadonlyMap<Name, Endpoint>,
   { runs, failing }: { runs: number; failing: number },
-): Promise<Map<Name, DeliveryRow[]>> {
-  const logs = new Map<Name, DeliveryRow[]>();
+): Promise<Map<Name, WebhookDeliveryRow[]>> {
+  const logs = new Map<Name, WebhookDeliveryRow[]>();
   await until(async () => {
     for (const [name, { id }] of endpoints) logs.set(name, await logOf(deployment, id));
     return [...logs].every(
@@ -193,12 +193,12 @@ async function endedLogs(
   return logs;
 }
 
-async function logOf(deployment: Deployment, endpointId: number): Promise<DeliveryRow[]> {
-  const rows: DeliveryRow[] = [];
+async function logOf(deployment: Deployment, endpointId: number): Promise<WebhookDeliveryRow[]> {
+  const rows: WebhookDeliveryRow[] = [];
   for (let total = Infinity; rows.length < total;) {
     const path = `/v1/webhook-deliveries?endpoint=${endpointId}&limit=500&offset=${rows.length}`;
     const { body } = await deployment.cp('GET', path);
-    const page = body as { data: DeliveryRow[]; meta: { total: number } };
+    const page = body as { data: WebhookDeliveryRow[]; meta: { total: number } };
     rows.push(...page.data);
     total = page.data.length === 0 ? 0 : page.meta.total;
   }
@@ -212,7 +212,7 @@ async function runsByDelivery({ db }: Deployment): Promise<Map<string, string>> 
 }
 
 interface Evidence {
-  log: readonly DeliveryRow[];
+  log: readonly WebhookDeliveryRow[];
   seen: readonly Seen[];
   /** Runs whose event this subscriber wants. */
   expected: readonly string[];
@@ -243,7 +243,7 @@ function judge(name: Name, { log, seen, expected, runOf, deletedAtS, violated }:
   for (const { id, status, attempts } of log) {
     const about = `${name}: delivery ${id} of run ${runOf.get(id)}`;
     const codes = attempts.map(({ status_code: code }) => code);
-    const isRight: Record<DeliveryRow['status'], boolean> = {
+    const isRight: Record<WebhookDeliveryRow['status'], boolean> = {
       pending: false,
       delivered: codes.at(-1) === 200,
       failed: name === 'gone' && codes.at(-1) === 404,

@@ -7,7 +7,7 @@ import { can, isEnough } from '../../src/platform/core/rights.ts';
 import { createAuthenticate, signSession } from '../../src/platform/http/auth.ts';
 import { createSurface } from '../../src/platform/http/app.ts';
 import { createBrowserProxy } from '../../src/platform/http/proxy.ts';
-import { listen, type Listener } from '../../src/platform/http/server.ts';
+import { listen, type HttpListener } from '../../src/platform/http/server.ts';
 import {
   claimsFor,
   startIdentityProvider,
@@ -270,7 +270,7 @@ function adminRoutes(): void {
       }),
       async ({ caller }) => ({ isAdmin: can(caller, 'admin.routes') }),
     );
-    const open: Listener[] = [];
+    const open: HttpListener[] = [];
     let direct: string;
     let gateway: string;
 

@@ -9,7 +9,7 @@ import { createLog } from '../../src/platform/core/log.ts';
 import { first } from '../../src/platform/core/present.ts';
 import { createEgress } from '../../src/platform/egress/egress.ts';
 import type { Caller } from '../../src/platform/http/endpoint.ts';
-import type { Queue } from '../../src/platform/temporal/task-queues.ts';
+import type { TaskQueue } from '../../src/platform/temporal/task-queues.ts';
 import { deliveryWorkflowId } from '../../src/resources/webhook-subscriptions/model.ts';
 import { createWebhookService, type WebhookService } from '../../src/resources/webhook-subscriptions/service.ts';
 import { createWebhookStore, type WebhookStore } from '../../src/resources/webhook-subscriptions/store/index.ts';
@@ -54,7 +54,7 @@ export const scene: { script: Script; clockMs: number } = { script: () => 200, c
 export function assemble({
   retryMs = 1,
   timeoutMs = 30_000,
-  queues = [] as Queue[],
+  queues = [] as TaskQueue[],
   atOnce = 100,
   allowlist = [receiver.hostAndPort],
 } = {}) {
@@ -89,7 +89,7 @@ export function assemble({
 }
 
 export const startWorker = (
-  queue: Queue,
+  queue: TaskQueue,
   activities: Partial<WebhookActivities>,
   hasWorkflows = true,
 ): Promise<Worker> =>

@@ -27,7 +27,7 @@ const MAX_CACHED = 500;
 const MAX_ERRORS_TOLD = 5;
 const MAX_MESSAGE = 1_000;
 
-export type Schema = Record<string, unknown>;
+export type CompiledSchema = Record<string, unknown>;
 interface Usable {
   nodes: number;
   isValid: Ajv.ValidateFunction;
@@ -39,9 +39,9 @@ interface Usable {
 }
 type Compiled = Usable | { problem: string };
 
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is CompiledSchema => typeof value === 'object' && value !== null;
 
-const resolvePointer = (root: Schema, pointer: string): unknown =>
+const resolvePointer = (root: CompiledSchema, pointer: string): unknown =>
   decodeURIComponent(pointer.slice(1))
     .split('/')
     .slice(1)
@@ -52,7 +52,7 @@ const resolvePointer = (root: Schema, pointer: string): unknown =>
  * @returns how many nodes it has
  * @throws Error naming the first rule that the schema breaks
  */
-const checkShape = (root: Schema): number => {
+const checkShape = (root: CompiledSchema): number => {
   let nodes = 0;
   const visit = (node: unknown, depth: number, open: readonly unknown[]): void => {
     if (!isObject(node)) return;
@@ -98,7 +98,7 @@ const dialect = (): Ajv.Ajv2020 => (madeDialect ??= new (validator().Ajv2020)(OP
  * Each schema gets an instance of its own, because an instance remembers every `$id` it has met and tenants may use the
  * same ones.
  */
-const build = (schema: Schema, allErrors: boolean): Ajv.ValidateFunction => {
+const build = (schema: CompiledSchema, allErrors: boolean): Ajv.ValidateFunction => {
   const code = { regExp: linearRegExp };
   const ajv = new (validator().Ajv2020)({
     ...OPTIONS,
@@ -119,7 +119,7 @@ const build = (schema: Schema, allErrors: boolean): Ajv.ValidateFunction => {
   return ajv.compile(schema);
 };
 
-const compile = (given: Schema, text: string): Compiled => {
+const compile = (given: CompiledSchema, text: string): Compiled => {
   try {
     if (Buffer.byteLength(text) > MAX_SCHEMA_BYTES) throw new Error(`is larger than ${MAX_SCHEMA_BYTES} bytes`);
     const nodes = checkShape(given);
@@ -138,7 +138,7 @@ const compile = (given: Schema, text: string): Compiled => {
  */
 const cache = new Map<string, Compiled>();
 
-const compiled = (schema: Schema): Compiled => {
+const compiled = (schema: CompiledSchema): Compiled => {
   if (isTooDeep(schema)) return { problem: `the schema is ${TOO_DEEP}` };
   const text = JSON.stringify(schema);
   const known = cache.get(text) ?? compile(schema, text);
@@ -149,7 +149,7 @@ const compiled = (schema: Schema): Compiled => {
 };
 
 /** @returns why this cannot be a schema here, for whoever writes it */
-export function schemaProblem(schema: Schema, { objectOnly = false } = {}): string | undefined {
+export function schemaProblem(schema: CompiledSchema, { objectOnly = false } = {}): string | undefined {
   if (objectOnly && schema['type'] !== 'object') return 'the schema is not of type object';
   const result = compiled(schema);
   return 'problem' in result ? result.problem : undefined;
@@ -159,7 +159,7 @@ export function schemaProblem(schema: Schema, { objectOnly = false } = {}): stri
  * @param name what the value is called where the whole of it is wrong
  * @returns what is wrong with the value, or with the schema where that cannot be used; its length is bounded
  */
-export function checkValue(schema: Schema, value: unknown, name: string): string | undefined {
+export function checkValue(schema: CompiledSchema, value: unknown, name: string): string | undefined {
   const result = compiled(schema);
   if ('problem' in result) return `${name} cannot be checked: ${result.problem}`.slice(0, MAX_MESSAGE);
   if (isTooDeep(value)) return `${name} is ${TOO_DEEP}`;

@@ -4,7 +4,7 @@
  */
 import { runInThread, ThreadLimitError, type Job } from '../threads/threads.ts';
 import { isLargerThan, isTooDeep } from './json.ts';
-import { checkValue, schemaProblem, type Schema } from './json-schema.ts';
+import { checkValue, schemaProblem, type CompiledSchema } from './json-schema.ts';
 import type * as Thread from './json-schema-thread.ts';
 
 /** Counted in characters, of a schema as of a value. */
@@ -33,13 +33,20 @@ const schemaJob = job('schemaJob', 'reading the schema');
 const valueJob = job('valueJob', 'the check against its schema');
 
 /** Does what `schemaProblem` does, and ends after a limited time. */
-export async function findSchemaProblem(schema: Schema, { objectOnly = false } = {}): Promise<string | undefined> {
+export async function findSchemaProblem(
+  schema: CompiledSchema,
+  { objectOnly = false } = {},
+): Promise<string | undefined> {
   if (isTooDeep(schema) || isQuick(schema)) return schemaProblem(schema, { objectOnly });
   return runInThread(schemaJob, { schema, objectOnly }).catch(limitOf);
 }
 
 /** Does what `checkValue` does, and ends after a limited time. */
-export async function findValueProblem(schema: Schema, value: unknown, name: string): Promise<string | undefined> {
+export async function findValueProblem(
+  schema: CompiledSchema,
+  value: unknown,
+  name: string,
+): Promise<string | undefined> {
   if (isTooDeep(schema) || isTooDeep(value) || isQuick(schema, value)) return checkValue(schema, value, name);
   return runInThread(valueJob, { schema, value, name }).catch((error: unknown) => `${name}: ${limitOf(error)}`);
 }

@@ -25,12 +25,12 @@ export const beforeBaseline: DatabaseFault = {
 export const lineOf = ({ setting, found, mend }: DatabaseFault): string => `${setting}: ${found}; ${mend}`;
 
 /** Where a client connects to, and as whom. */
-export type Target = Pick<pg.Client, 'host' | 'port' | 'user' | 'database'>;
+export type ConnectionTarget = Pick<pg.Client, 'host' | 'port' | 'user' | 'database'>;
 
 type Said = Omit<DatabaseFault, 'setting' | 'kind'>;
-type Explain = (target: Target, message: string) => Said;
+type Explain = (target: ConnectionTarget, message: string) => Said;
 
-const at = ({ host, port }: Target): string => `${host}:${port}`;
+const at = ({ host, port }: ConnectionTarget): string => `${host}:${port}`;
 
 /** By SQLSTATE, or the code of Node. */
 const EXPLAINED: Readonly<Record<string, Explain>> = {
@@ -125,7 +125,7 @@ export const noVector = (major: number | undefined): Said => ({
   mend: `install it there: \`apt install postgresql-${major ?? '<version>'}-pgvector\`, or take the image pgvector/pgvector`,
 });
 
-export const readOnly = ({ database, user }: Pick<Target, 'database' | 'user'>, isStandby: boolean): Said =>
+export const readOnly = ({ database, user }: Pick<ConnectionTarget, 'database' | 'user'>, isStandby: boolean): Said =>
   isStandby
     ? { found: 'the server is a read-only standby', mend: 'name the primary, or promote it: `select pg_promote()`' }
     : {
@@ -134,7 +134,7 @@ export const readOnly = ({ database, user }: Pick<Target, 'database' | 'user'>, 
       };
 
 /** @returns undefined for an error that says nothing about the database or who asks */
-export function faultIn(error: unknown, target: Target): DatabaseFault | undefined {
+export function faultIn(error: unknown, target: ConnectionTarget): DatabaseFault | undefined {
   for (const each of causesOf(error)) {
     const message = messageOf(each).split('\n', 1).join('');
     const explain = EXPLAINED[errorCodeOf(each) ?? ''] ?? BY_MESSAGE.find(([said]) => said.test(message))?.[1];

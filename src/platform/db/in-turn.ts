@@ -9,7 +9,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { first } from '../core/present.ts';
 import type { Database } from './client.ts';
 
-export interface Queue {
+export interface ClaimQueue {
   /** It has the columns `id` and `customer_id`. */
   table: string;
   /** This column says when a row is to be looked at. */
@@ -41,13 +41,13 @@ export interface Behind {
   overdueS: number;
 }
 
-const dueBefore = ({ lateMs = 0 }: Queue): SQL => sql`now() - ${lateMs} * interval '1 ms'`;
+const dueBefore = ({ lateMs = 0 }: ClaimQueue): SQL => sql`now() - ${lateMs} * interval '1 ms'`;
 
 /**
  * Steps from workspace to workspace by the index, however many rows each has.
  * @param most the highest number of workspaces
  */
-const workspacesAfter = ({ table, open }: Queue, after: string, most: SQL): SQL => {
+const workspacesAfter = ({ table, open }: ClaimQueue, after: string, most: SQL): SQL => {
   const next = (than: SQL): SQL => sql`
     select q.customer_id from ${sql.identifier(table)} q
     where ${open} and q.customer_id > ${than} order by q.customer_id limit 1`;
@@ -60,7 +60,7 @@ const workspacesAfter = ({ table, open }: Queue, after: string, most: SQL): SQL 
 };
 
 /** @param againMs after this time a taken row becomes due again, unless it was settled meanwhile */
-export async function takeDue(db: Database, queue: Queue, { after, workspaces, each }: Turn, againMs: number) {
+export async function takeDue(db: Database, queue: ClaimQueue, { after, workspaces, each }: Turn, againMs: number) {
   const table = sql.identifier(queue.table);
   const at = sql.identifier(queue.at);
   const { ids, last, turns } = first(
@@ -80,7 +80,7 @@ export async function takeDue(db: Database, queue: Queue, { after, workspaces, e
 }
 
 /** Makes every row that waits due. One that was to be looked at even earlier keeps its time. */
-export const makeAllDue = (db: Database, queue: Queue) => {
+export const makeAllDue = (db: Database, queue: ClaimQueue) => {
   const at = sql.identifier(queue.at);
   return db.rows(sql`
     update ${sql.identifier(queue.table)} set ${at} = least(${at}, ${dueBefore(queue)}) where ${queue.open}`);
@@ -92,7 +92,7 @@ export const makeAllDue = (db: Database, queue: Queue) => {
  */
 export const putOff = (
   db: Database,
-  { table, at, open }: Queue,
+  { table, at, open }: ClaimQueue,
   deliveries: readonly { deliveryId: string; redelivery: number }[],
   ms: number,
 ) =>
@@ -106,7 +106,7 @@ export const putOff = (
 const COUNTED = 1_000;
 const MANY = 100_000;
 
-export const behindOf = (queue: Queue): SQL => {
+export const behindOf = (queue: ClaimQueue): SQL => {
   const at = sql.identifier(queue.at);
   return sql`(
     with ${workspacesAfter(queue, '', sql`${MANY}::int`)}

@@ -21,7 +21,7 @@ export interface ReadUnits {
 /** A thread hands on no class of an error. */
 export type Outcome<Result> = { result: Result } | { problem: DocumentProblemCode; message: string };
 
-export interface Wanted extends File {
+export interface RequestedDocument extends File {
   /** The first of the units that are read; one that is not there gives no text. */
   first: number;
   last: number;
@@ -29,7 +29,7 @@ export interface Wanted extends File {
   characters: number;
 }
 
-export const readJob = ({ bytes, filename, first, last, characters }: Wanted): Promise<Outcome<ReadUnits>> =>
+export const readJob = ({ bytes, filename, first, last, characters }: RequestedDocument): Promise<Outcome<ReadUnits>> =>
   outcomeOf(async () => {
     const { kind, document } = await openDocument(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), filename);
     const { unit, count, note, text, close } = document;

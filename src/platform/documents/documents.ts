@@ -3,7 +3,7 @@
  * unpacked; what reads a format is loaded there, with the first file of it.
  */
 import { runInThread, ThreadLimitError, type Job } from '../threads/threads.ts';
-import type { Outcome, ReadUnits, Wanted } from './documents-thread.ts';
+import type { Outcome, ReadUnits, RequestedDocument } from './documents-thread.ts';
 import { isMail } from './is-mail.ts';
 import { isPicture, lookAtPicture, type LookedAtPicture } from './picture.ts';
 import { DocumentError, kindOfText, noText, type Reading } from './model.ts';
@@ -13,7 +13,7 @@ const READ_MS = 20_000;
 /** An upload waits for it, so it is less; both are so long that a thread is left to what does not take long. */
 const LOOK_MS = 12_000;
 
-const jobOf = (timeoutMs: number): Job<Wanted, Outcome<ReadUnits>> => ({
+const jobOf = (timeoutMs: number): Job<RequestedDocument, Outcome<ReadUnits>> => ({
   module: new URL('./documents-thread.ts', import.meta.url),
   name: 'readJob',
   title: 'reading the document',
@@ -21,7 +21,7 @@ const jobOf = (timeoutMs: number): Job<Wanted, Outcome<ReadUnits>> => ({
 });
 
 /** @throws DocumentError */
-async function run(wanted: Wanted, timeoutMs: number, signal: AbortSignal | undefined): Promise<ReadUnits> {
+async function run(wanted: RequestedDocument, timeoutMs: number, signal: AbortSignal | undefined): Promise<ReadUnits> {
   const text = quickText(wanted);
   if (text?.trim() === '') throw noText();
   if (text !== undefined) return { kind: kindOfText(wanted.filename), unit: null, count: 1, texts: [text] };
@@ -42,7 +42,7 @@ const QUICK_BYTES = 256 * 1024;
 const IS_MARKED = /^(?:PK|GIF8|\{\\rtf|\s*<)|%PDF-/;
 
 /** @returns undefined where the file is not sure to be plain text */
-function quickText({ bytes, filename }: Pick<Wanted, 'bytes' | 'filename'>): string | undefined {
+function quickText({ bytes, filename }: Pick<RequestedDocument, 'bytes' | 'filename'>): string | undefined {
   if (bytes.length === 0 || bytes.length > QUICK_BYTES || /\.x?html?$/i.test(filename)) return undefined;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -55,11 +55,12 @@ function quickText({ bytes, filename }: Pick<Wanted, 'bytes' | 'filename'>): str
 }
 
 /** @throws DocumentError, and whatever `signal` has for a reason */
-export const readDocument = (wanted: Wanted, signal?: AbortSignal): Promise<ReadUnits> => run(wanted, READ_MS, signal);
+export const readDocument = (wanted: RequestedDocument, signal?: AbortSignal): Promise<ReadUnits> =>
+  run(wanted, READ_MS, signal);
 
 /** @returns what a file will be read as, or why it cannot be */
 export async function lookAtDocument(
-  { bytes, filename }: Pick<Wanted, 'bytes' | 'filename'>,
+  { bytes, filename }: Pick<RequestedDocument, 'bytes' | 'filename'>,
   { signal, timeoutMs = LOOK_MS }: { signal?: AbortSignal; timeoutMs?: number } = {},
 ): Promise<Reading> {
   try {

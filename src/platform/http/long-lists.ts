@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { fieldsOf } from '../core/record.ts';
-import { defOf, innerOf, type Schema } from './unknown-fields.ts';
+import { defOf, innerOf, type ZodSchema } from './unknown-fields.ts';
 
 /** The schema itself tells of shorter lists, in its own words. */
 const QUICK = 1_000;
@@ -15,7 +15,7 @@ interface LongList {
 }
 
 /** @returns the first list or record that has more items than its schema takes; a record says so by `maxProperties` */
-export function longList(schema: Schema, value: unknown, path: LongList['path'] = []): LongList | undefined {
+export function longList(schema: ZodSchema, value: unknown, path: LongList['path'] = []): LongList | undefined {
   const def = defOf(schema);
   if (def.type === 'array') {
     if (!Array.isArray(value)) return undefined;
@@ -39,12 +39,12 @@ export function longList(schema: Schema, value: unknown, path: LongList['path'] 
 }
 
 /** Another form may take the list: it is too long if it is so for all of them. */
-function ofUnion(options: readonly Schema[], value: unknown, path: LongList['path']): LongList | undefined {
+function ofUnion(options: readonly ZodSchema[], value: unknown, path: LongList['path']): LongList | undefined {
   const found = options.map((option) => longList(option, value, path));
   return found.every((one) => one !== undefined) ? found[0] : undefined;
 }
 
-const ofInner = (schema: Schema, value: unknown, path: LongList['path']): LongList | undefined => {
+const ofInner = (schema: ZodSchema, value: unknown, path: LongList['path']): LongList | undefined => {
   const inner = innerOf(defOf(schema));
   return inner ? longList(inner, value, path) : undefined;
 };

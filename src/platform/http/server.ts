@@ -17,7 +17,7 @@ import { createDrain } from './drain.ts';
 import { strictLength } from './exact-length.ts';
 import { answerUnreadable } from './unreadable.ts';
 
-export interface Listener {
+export interface HttpListener {
   /** The address of the listener, such as `http://localhost:8080`. */
   url: string;
   /** Says from now on that it is not ready, and lets its connections go. It still takes requests. */
@@ -60,7 +60,7 @@ export async function listen({
   before = [],
   trustProxy = false,
   routers,
-}: ListenerOptions): Promise<Listener> {
+}: ListenerOptions): Promise<HttpListener> {
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', trustProxy);

@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import { nearest } from '../core/nearest.ts';
 
-export type Schema = z.core.$ZodType;
+export type ZodSchema = z.core.$ZodType;
 export interface UnknownField {
   path: (string | number)[];
   /** What may stand in its place. */
@@ -29,7 +29,7 @@ const OF_THE_CREDENTIAL: readonly string[] = [
 
 /** @param ignored further fields that may be sent and have no effect @returns at most `max` fields */
 export function unknownFields(
-  schema: Schema | undefined,
+  schema: ZodSchema | undefined,
   value: unknown,
   { ignored = [], max }: { ignored?: readonly string[]; max: number },
 ): UnknownField[] {
@@ -51,7 +51,7 @@ export function unknownMessage(word: string, { path, known }: UnknownField): str
 }
 
 /** @returns what is wrong with a value: names that are not known, with what may have been meant, and then the rest */
-export function faultsIn(schema: Schema, value: unknown, error: z.ZodError | undefined, max: number): Fault[] {
+export function faultsIn(schema: ZodSchema, value: unknown, error: z.ZodError | undefined, max: number): Fault[] {
   const unknown = unknownFields(schema, value, { max });
   const others = (error?.issues ?? []).filter(({ code }) => code !== 'unrecognized_keys' || unknown.length === 0);
   return [
@@ -64,7 +64,7 @@ export function faultsIn(schema: Schema, value: unknown, error: z.ZodError | und
  * @returns every object of a schema whose fields are all known, for a document to say so; one that has several forms takes
  * the fields of all of them
  */
-export function closedObjects(schema: Schema): Schema[] {
+export function closedObjects(schema: ZodSchema): ZodSchema[] {
   const def = defOf(schema);
   if (def.type === 'object') {
     return [...(takesAnything(def.catchall) ? [] : [schema]), ...Object.values(def.shape).flatMap(closedObjects)];
@@ -75,17 +75,17 @@ export function closedObjects(schema: Schema): Schema[] {
   return inner ? closedObjects(inner) : [];
 }
 
-export const defOf = (schema: Schema) => (schema as z.core.$ZodTypes)._zod.def;
+export const defOf = (schema: ZodSchema) => (schema as z.core.$ZodTypes)._zod.def;
 
 /** @returns what a schema says more of: whether it may be left out, what it becomes */
-export const innerOf = (def: ReturnType<typeof defOf>): Schema | undefined =>
+export const innerOf = (def: ReturnType<typeof defOf>): ZodSchema | undefined =>
   def.type === 'pipe' ? def.in : 'innerType' in def ? def.innerType : undefined;
 
 /**
  * Schemas nest as deep as they are written, so that the recursion ends with them and not with the value. Fields are found
  * one by one: a body of nothing but unknown fields costs no more than those that are told.
  */
-function* within(schema: Schema, value: unknown, path: UnknownField['path']): Generator<UnknownField, void> {
+function* within(schema: ZodSchema, value: unknown, path: UnknownField['path']): Generator<UnknownField, void> {
   const def = defOf(schema);
   if (def.type === 'object') {
     if (!takesAnything(def.catchall)) yield* ofObject(def.shape, value, path);
@@ -102,10 +102,10 @@ function* within(schema: Schema, value: unknown, path: UnknownField['path']): Ge
   }
 }
 
-const takesAnything = (rest: Schema | undefined): boolean => rest !== undefined && defOf(rest).type !== 'never';
+const takesAnything = (rest: ZodSchema | undefined): boolean => rest !== undefined && defOf(rest).type !== 'never';
 
 function* ofObject(
-  shape: Readonly<Record<string, Schema>>,
+  shape: Readonly<Record<string, ZodSchema>>,
   value: unknown,
   path: UnknownField['path'],
 ): Generator<UnknownField, void> {
@@ -118,7 +118,7 @@ function* ofObject(
 }
 
 /** A field that one of the forms knows is no slip: it is dropped where the value has another form. */
-function ofUnion(options: readonly Schema[], value: unknown, path: UnknownField['path']): UnknownField[] {
+function ofUnion(options: readonly ZodSchema[], value: unknown, path: UnknownField['path']): UnknownField[] {
   const found = options.map((option) => [...within(option, value, path)]);
   const placeOf = (field: UnknownField) => JSON.stringify(field.path);
   const places = found.map((fields) => new Set(fields.map(placeOf)));

@@ -1,7 +1,7 @@
 /** Makes the vectors that are stored with a text and compared with a question. */
 import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
-import { ModelFailure, type Embedded, type Models } from './types.ts';
+import { ModelFailure, type Embedding, type Models } from './types.ts';
 
 /**
  * It takes tens of milliseconds, or as long as a provider does, and is never called inside a transaction.
@@ -12,7 +12,7 @@ export const embedText = async (
   models: Pick<Models, 'embed' | 'embedding'>,
   text: string,
   workspace: string,
-): Promise<Embedded | null> =>
+): Promise<Embedding | null> =>
   models.embedding.reads(text)
     ? { model: models.embedding.model, vector: first(await orProblem(models.embed([text], { workspace }))) }
     : null;
@@ -23,7 +23,7 @@ export const embedQuestion = async (
   text: string,
   workspace: string,
   signal?: AbortSignal,
-): Promise<Embedded> => ({
+): Promise<Embedding> => ({
   model: models.embedding.model,
   vector: first(await models.embed([text], { workspace, signal, isQuestion: true })),
 });

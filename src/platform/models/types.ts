@@ -299,7 +299,7 @@ export interface EmbedderFacts {
 }
 
 /** A vector, and the model that made it: it says nothing beside those of another one. */
-export interface Embedded {
+export interface Embedding {
   model: string;
   vector: readonly number[];
 }

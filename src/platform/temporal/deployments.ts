@@ -51,7 +51,7 @@ export interface Version {
   percent?: number;
 }
 
-export interface Deployment {
+export interface WorkerDeployment {
   deployment: string;
   /** Null where unversioned workers take new work. */
   current: string | null;
@@ -64,7 +64,7 @@ type Connected = Pick<Temporal, 'connection' | 'namespace'>;
 export async function describeDeployment(
   { connection, namespace }: Connected,
   deploymentName: string,
-): Promise<Deployment> {
+): Promise<WorkerDeployment> {
   const answer = await connection.workflowService.describeWorkerDeployment({ namespace, deploymentName });
   const { workerDeploymentInfo } = answer;
   const { routingConfig, versionSummaries } = workerDeploymentInfo ?? {};

@@ -1,9 +1,9 @@
 /** Brings the schedules of a workspace in line with its rows. */
 import { once } from 'node:events';
-import type { FollowedRows, KnownTrigger, Triggers } from './triggers.ts';
+import type { FollowedRows, KnownTrigger, WorkflowTriggers } from './triggers.ts';
 
 export interface Reconciled {
-  triggers: Triggers;
+  triggers: WorkflowTriggers;
   followed: readonly FollowedRows[];
   customerId: string;
   workspaceId: string;
@@ -51,7 +51,7 @@ export async function reconcile(
 
 /** @returns the triggers by their ids */
 async function knownBy(
-  triggers: Triggers,
+  triggers: WorkflowTriggers,
   workspaceId: string,
   signal: AbortSignal,
 ): Promise<Map<string, KnownTrigger>> {

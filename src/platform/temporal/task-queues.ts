@@ -4,13 +4,13 @@
  * (`WORKER_QUEUES`), each kind has a queue of its own and is scaled alone.
  */
 export const QUEUES = ['orchestration', 'models', 'tools', 'webhooks'] as const;
-export type Queue = (typeof QUEUES)[number];
+export type TaskQueue = (typeof QUEUES)[number];
 
 export interface QueueSettings {
   TASK_QUEUE_PREFIX: string;
   WORKER_QUEUES: readonly string[];
 }
 
-export const queueName = (settings: QueueSettings, queue: Queue): string => settings.TASK_QUEUE_PREFIX + queue;
+export const queueName = (settings: QueueSettings, queue: TaskQueue): string => settings.TASK_QUEUE_PREFIX + queue;
 
 export const areQueuesSplit = (settings: QueueSettings): boolean => settings.WORKER_QUEUES.length > 0;

@@ -93,7 +93,7 @@ export const createTriggers = (temporal: Temporal) => {
     },
   };
 };
-export type Triggers = ReturnType<typeof createTriggers>;
+export type WorkflowTriggers = ReturnType<typeof createTriggers>;
 
 /**
  * Keeps a schedule in line with its row. Where Temporal cannot be reached the row goes back, so that a 502 has changed
@@ -115,7 +115,7 @@ export const followingRows = ({
   log,
 }: {
   temporal: Temporal;
-  triggers: Triggers;
+  triggers: WorkflowTriggers;
   log: Log;
 }): FollowRow => ({
   async change(trigger, undo) {

@@ -7,12 +7,12 @@
 import type { Config } from '../core/config.ts';
 import { present } from '../core/present.ts';
 import { createActivitySlots, type ActivitySlots } from './activity-slots.ts';
-import type { Queue } from './task-queues.ts';
+import type { TaskQueue } from './task-queues.ts';
 
 type SlotKind = 'model_calls' | 'work';
 
 /** Where queues are split, runs that began before go on at the queue of their workflows. */
-const KINDS: Readonly<Record<Queue, readonly SlotKind[]>> = {
+const KINDS: Readonly<Record<TaskQueue, readonly SlotKind[]>> = {
   orchestration: ['model_calls', 'work'],
   models: ['model_calls'],
   tools: ['work'],
@@ -27,7 +27,7 @@ export interface WorkerSlots {
 }
 
 export function createWorkerSlots(
-  queue: Queue,
+  queue: TaskQueue,
   { WORKER_MAX_MODEL_CALLS, WORKER_MAX_CONCURRENT }: Pick<Config, 'WORKER_MAX_MODEL_CALLS' | 'WORKER_MAX_CONCURRENT'>,
   isModelCall: (activityType: string) => boolean,
 ): WorkerSlots {

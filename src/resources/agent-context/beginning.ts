@@ -7,7 +7,7 @@
 import { messageOf } from '../../platform/core/causes.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { embedQuestion } from '../../platform/models/embed-text.ts';
-import type { Embedded, Models } from '../../platform/models/types.ts';
+import type { Embedding, Models } from '../../platform/models/types.ts';
 import type { SkillRequest, SkillSection } from './skill-section.ts';
 import type { MemoryStore } from '../memory/store/index.ts';
 import type { Recalled, Remembered } from '../memory/store/recall.ts';
@@ -22,7 +22,7 @@ export interface BeginningRequest {
   hasEntries: boolean;
 }
 
-export interface Beginning {
+export interface AgentContext {
   /** These are sections for the system message, empty where there is nothing to say. */
   skills: string;
   memory: string;
@@ -49,7 +49,7 @@ const RECALLED = { each: 4_000, together: 16_000 };
 
 export const createBeginnings =
   ({ store, models, skillSection, settings, log }: BeginningDependencies) =>
-  async ({ customerId, agent, prompt, stepSkills, hasEntries }: BeginningRequest): Promise<Beginning> => {
+  async ({ customerId, agent, prompt, stepSkills, hasEntries }: BeginningRequest): Promise<AgentContext> => {
     const skills = await skillSection(customerId, { agent, stepSkills, hasOwn: hasEntries });
     const { text, memories, recalled } = hasEntries ? await remember(customerId, agent, prompt) : NOTHING;
     return { skills: skills.text, memory: text, loaded: { skills: skills.loaded, memories }, recalled };
@@ -83,7 +83,7 @@ export const createBeginnings =
     }
 
     /** Embeds the prompt. Where that fails the run begins without its memories, which is better than not at all. */
-    async function embed(text: string, workspace: string): Promise<Embedded[]> {
+    async function embed(text: string, workspace: string): Promise<Embedding[]> {
       if (!models.embedding.reads(text)) return [];
       try {
         return [await embedQuestion(models, text, workspace, AbortSignal.timeout(PATIENCE_MS))];

@@ -9,7 +9,7 @@ import type { BillingEvent } from './signature.ts';
 import { OVER, SUSPENDED, type SubscriptionChange } from './subscription.ts';
 import { billingEvents, topups } from './table.ts';
 
-export interface Deployment {
+export interface BilledWorkspace {
   workspaceId: string;
   status: 'pending' | 'provisioning' | 'ready' | 'failed' | 'archived';
   plan: Plan;
@@ -60,7 +60,7 @@ const paidPlanOf = ({ tier, isPaid }: SubscriptionChange, before = sql`paid_plan
 };
 
 export const createBillingStore = (db: Database) => ({
-  async findDeployment(customerId: string): Promise<Deployment | undefined> {
+  async findDeployment(customerId: string): Promise<BilledWorkspace | undefined> {
     const [row] = await db.orm
       .select({
         workspaceId: workspaces.identityWorkspaceId,

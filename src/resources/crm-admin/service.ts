@@ -4,7 +4,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { CrmStatus } from './model.ts';
-import type { CrmFilter, CrmStore, Page } from './store.ts';
+import type { CrmFilter, CrmStore, CrmPage } from './store.ts';
 
 export type CrmService = ReturnType<typeof createCrmService>;
 
@@ -15,7 +15,7 @@ export const createCrmService = ({ store }: { store: CrmStore }) => {
   return {
     get,
 
-    async list({ limit, offset, ...filter }: CrmFilter & Page) {
+    async list({ limit, offset, ...filter }: CrmFilter & CrmPage) {
       const { rows, total } = await store.list(filter, { limit, offset });
       return { data: rows, meta: { total, limit, offset } };
     },
@@ -26,7 +26,7 @@ export const createCrmService = ({ store }: { store: CrmStore }) => {
       return get(customerId);
     },
 
-    async notes(customerId: string, { limit, offset }: Page) {
+    async notes(customerId: string, { limit, offset }: CrmPage) {
       const { note_count: total } = await get(customerId);
       return { data: await store.notes(customerId, { limit, offset }), meta: { total, limit, offset } };
     },

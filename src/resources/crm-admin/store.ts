@@ -10,7 +10,7 @@ import { crmCustomers, crmNotes } from './table.ts';
 
 export type CrmStore = ReturnType<typeof createCrmStore>;
 
-export interface Page {
+export interface CrmPage {
   limit: number;
   offset: number;
 }
@@ -56,7 +56,7 @@ export const createCrmStore = (db: Database) => {
     db.orm.select(columns).from(workspaces).leftJoin(crmCustomers, eq(crmCustomers.customerId, workspaces.customerId));
 
   return {
-    async list({ status, q }: CrmFilter, { limit, offset }: Page) {
+    async list({ status, q }: CrmFilter, { limit, offset }: CrmPage) {
       const where = and(
         status === undefined ? undefined : eq(crmCustomers.status, status),
         q === undefined
@@ -93,7 +93,7 @@ export const createCrmStore = (db: Database) => {
         });
     },
 
-    notes: (customerId: string, { limit, offset }: Page) =>
+    notes: (customerId: string, { limit, offset }: CrmPage) =>
       db.orm
         .select(noteColumns)
         .from(crmNotes)

@@ -15,7 +15,7 @@ export interface NewLink {
   recipient: string;
 }
 
-export interface LinkRow extends NewLink {
+export interface InboxLinkRow extends NewLink {
   id: string;
   workspaceId: string;
   /** Of the recipient; null of one who is no member. */
@@ -39,8 +39,8 @@ export const createLinkStore = (db: Database) => ({
    * whom the gate names by address. Former members and viewers have no link, whoever names them: its page shows addresses
    * that take answers.
    */
-  async find(tokenHash: string): Promise<LinkRow | undefined> {
-    const [row] = await db.rows<LinkRow>(sql`
+  async find(tokenHash: string): Promise<InboxLinkRow | undefined> {
+    const [row] = await db.rows<InboxLinkRow>(sql`
       select l.id, l.customer_id as "customerId", o.identity_workspace_id as "workspaceId", l.wait_id as "waitId", l.revision,
         l.recipient, m.role, l.used_at is not null as "isUsed"
       from action_links l
@@ -57,7 +57,7 @@ export const createLinkStore = (db: Database) => ({
   },
 
   /** Good once: what it was for has been said. */
-  async use({ customerId, id }: Pick<LinkRow, 'customerId' | 'id'>): Promise<void> {
+  async use({ customerId, id }: Pick<InboxLinkRow, 'customerId' | 'id'>): Promise<void> {
     await db.rows(sql`
       update action_links set used_at = now() where id = ${id}::uuid and customer_id = ${customerId} and used_at is null`);
   },

@@ -13,7 +13,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import type { OtpDemand } from '../otp/model.ts';
 import type { OtpService } from '../otp/service.ts';
 import { answerWait, type AnswerRequest, type WaitDetailRow } from './contract.ts';
-import type { LinkRow, LinkStore, NewLink } from './link-store.ts';
+import type { InboxLinkRow, LinkStore, NewLink } from './link-store.ts';
 import { LINK_PATH, LINK_TTL_MS, type Answer } from './model.ts';
 import type { InboxService } from './service.ts';
 
@@ -65,7 +65,7 @@ export const createActionLinks = ({ store, inbox, otp, audit, secret, pageKeys, 
   const secrets = secretsIn(secret);
   const signatureOf = (key: string, random: string): string => hmacSha256(key, `action-link.${random}`, 'base64url');
 
-  async function find(token: string): Promise<LinkRow | undefined> {
+  async function find(token: string): Promise<InboxLinkRow | undefined> {
     const [random, signature, rest] = token.split('.');
     if (!random || !signature || rest !== undefined) return undefined;
     if (!secrets.some((key) => safeEqual(signature, signatureOf(key, random)))) return undefined;
@@ -73,14 +73,14 @@ export const createActionLinks = ({ store, inbox, otp, audit, secret, pageKeys, 
   }
 
   /** Has the rights of the recipient, as they are now. What takes an admin is about money, and the code stands for the stamp. */
-  const callerOf = ({ workspaceId, customerId, recipient, role }: LinkRow): Caller => ({
+  const callerOf = ({ workspaceId, customerId, recipient, role }: InboxLinkRow): Caller => ({
     workspaceId,
     customerId,
     actor: recipient,
     standing: standingIn(workspaceId, role ?? undefined, { isStamped: true }),
   });
 
-  async function show(link: LinkRow): Promise<Linked> {
+  async function show(link: InboxLinkRow): Promise<Linked> {
     const wait = pageKeys.addIn(link.customerId, await inbox.get(callerOf(link), link.waitId));
     const { recipient, workspaceId } = link;
     return { wait, recipient, workspaceId, state: stateOf(link, wait), needsCode: needsCode(wait) };
@@ -144,7 +144,7 @@ export const createActionLinks = ({ store, inbox, otp, audit, secret, pageKeys, 
   };
 };
 
-function stateOf({ isUsed, revision }: LinkRow, wait: WaitDetailRow): LinkState {
+function stateOf({ isUsed, revision }: InboxLinkRow, wait: WaitDetailRow): LinkState {
   if (wait.status === 'settled') return 'settled';
   if (wait.revision !== revision) return 'changed';
   return isUsed ? 'counted' : 'open';

@@ -87,7 +87,7 @@ const customerId = z
 const Credential = z.object({ slug: z.string(), kind: z.string() });
 const Secret = z.object({ slug: z.string(), dotted: z.string() });
 const Target = z.object({ scope, customer_id: customerId });
-export type Target = z.output<typeof Target>;
+export type IntegrationScope = z.output<typeof Target>;
 const NewToken = Target.extend({ value }).meta({ id: 'NewIntegrationCredential' });
 export type NewToken = z.output<typeof NewToken>;
 

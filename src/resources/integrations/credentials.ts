@@ -11,7 +11,7 @@ import { MCP_URL, SHARED, type TokenOrigins, type ToolCredential } from './model
 import { API_VERSION, BASE_URL, DEFAULT_MODEL, MODEL_PRICE } from './provider.ts';
 import { secretOwner, tokenOwner, type IntegrationStore, type SealedValue } from './store.ts';
 
-export interface McpServer {
+export interface IntegrationServer {
   /** Of the integration; its tools are `mcp.<name>.<tool>`. */
   name: string;
   url: string;
@@ -83,7 +83,7 @@ export const createCredentials = ({ store, secretBox, addresses, managedRouter }
     },
 
     /** Servers that the workspace named; they may be reached through guarded egress only. */
-    async mcpServersOf(customerId: string): Promise<McpServer[]> {
+    async mcpServersOf(customerId: string): Promise<IntegrationServer[]> {
       const values = await store.listSealed(customerId, MCP_INTEGRATIONS);
       return MCP_INTEGRATIONS.flatMap((slug) => {
         const url = openSecret(customerId, slug, MCP_URL, values);

@@ -35,20 +35,20 @@ export const EXTRAS = ['models', 'mcp'] as const;
 export type Extra = (typeof EXTRAS)[number];
 
 /** The values that were given for the slots of one integration. */
-export interface Given {
+export interface SlotValues {
   /** There is one for each kind and scope. */
   tokens: readonly { kind: string; scope: string; tokenId: string; health: HealthStatus }[];
   /** Secrets are listed by `section.key`. */
   secrets: readonly string[];
 }
 
-export const isSet = ({ where, key }: Slot, { tokens, secrets }: Given): boolean => {
+export const isSet = ({ where, key }: Slot, { tokens, secrets }: SlotValues): boolean => {
   if (where === 'customer_token') return tokens.some(({ kind }) => kind === key);
   return where === 'secrets' && secrets.includes(key);
 };
 
 /** @returns whether every required slot is set; where none is required, whether any is */
-export function isConfigured(slots: readonly Slot[], given: Given): boolean {
+export function isConfigured(slots: readonly Slot[], given: SlotValues): boolean {
   const required = slots.filter((slot) => slot.required);
   return required.length > 0 ? required.every((slot) => isSet(slot, given)) : slots.some((slot) => isSet(slot, given));
 }
@@ -74,7 +74,7 @@ export const worstOf = (statuses: readonly HealthStatus[]): HealthStatus | undef
   HEALTH_STATUSES.findLast((status) => statuses.includes(status));
 
 /** An integration that needs no token has nothing to check, and stays `unchecked`. */
-export const statusOf = (slots: readonly Slot[], given: Given): IntegrationStatus =>
+export const statusOf = (slots: readonly Slot[], given: SlotValues): IntegrationStatus =>
   isConfigured(slots, given) ? (worstOf(given.tokens.map(({ health }) => health)) ?? 'unchecked') : 'unconfigured';
 
 /** @returns what is wrong with a value, as far as that can be told without the network */

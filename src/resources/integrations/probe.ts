@@ -10,7 +10,7 @@ import type { GuardedFetch } from '../../platform/egress/egress.ts';
 import { readCapped } from '../../platform/egress/read-capped.ts';
 import { resolvePublic } from '../../platform/egress/resolve.ts';
 import type { HealthStatus } from './model.ts';
-import type { Probe, ProviderReply, ProviderRequest, SmtpLogin } from './provider.ts';
+import type { ProviderProbe, ProviderReply, ProviderRequest, SmtpLogin } from './provider.ts';
 
 export interface ProbeOptions {
   /** The address of the integration's API. */
@@ -27,7 +27,7 @@ const MAX_REPLY_BYTES = 8_192;
 const USER_AGENT = 'agent-orchestration-service';
 const TLS_FROM_THE_START = 465;
 
-export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: ProbeOptions): Probe => ({
+export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: ProbeOptions): ProviderProbe => ({
   async http({ path, method, headers, body }: ProviderRequest): Promise<ProviderReply> {
     if (!base) throw new Error('the address of the server is not set');
     const reply = await fetch(

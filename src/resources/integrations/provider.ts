@@ -22,7 +22,7 @@ export interface Integration {
   check: HealthCheck;
 }
 
-export type HealthCheck = (probe: Probe, given: GivenValues) => Promise<HealthStatus | undefined>;
+export type HealthCheck = (probe: ProviderProbe, given: GivenValues) => Promise<HealthStatus | undefined>;
 
 /** The values of an integration's slots, opened. */
 export interface GivenValues {
@@ -31,7 +31,7 @@ export interface GivenValues {
   secrets: Readonly<Record<string, string | undefined>>;
 }
 
-export interface Probe {
+export interface ProviderProbe {
   /** Sends one request below the integration's base address. */
   http(request: ProviderRequest): Promise<ProviderReply>;
   /** Connects and logs in. */

@@ -20,7 +20,7 @@ import { queueName } from '../../platform/temporal/task-queues.ts';
 import type { OtpService } from '../otp/service.ts';
 import { ADDRESS_SECRETS, type BaseAddresses } from './addresses.ts';
 import { findSlot, integrations } from './catalogue.ts';
-import type { NewToken, Target } from './contract.ts';
+import type { NewToken, IntegrationScope } from './contract.ts';
 import { checkWorkflowId, flawOf, isConfigured, isSet, SHARED, statusOf, worstOf, type Slot } from './model.ts';
 import type { Integration } from './provider.ts';
 import { secretOwner, tokenOwner, type IntegrationStore, type SecretKey } from './store.ts';
@@ -183,7 +183,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
       caller: Caller,
       confirmation: Confirmation,
       { slug, kind }: { slug: string; kind: string },
-      { scope, customer_id: named }: Target,
+      { scope, customer_id: named }: IntegrationScope,
     ): Promise<void> {
       checkToken(slug, kind);
       const key = { customerId: await ownerOf(caller, named), slug, kind, scope };

@@ -18,7 +18,7 @@ const MOST_ROWS = 2_000;
 /** After these events of a run, the text that its model was writing is recorded, or will not be. */
 const RECORDS_TURN = new Set(['claude_iteration', 'run_completed', 'run_failed', 'run_cancelled']);
 
-export interface Listener {
+export interface LiveListener {
   customerId: string;
   /** Is called with each event of its workspace, in order. */
   hear(row: LogRow): void;
@@ -31,7 +31,7 @@ interface HubDependencies {
 }
 
 export function createHub({ store, texts, log }: HubDependencies) {
-  const listeners = new Map<string, Set<Listener>>();
+  const listeners = new Map<string, Set<LiveListener>>();
   /** Everything up to this place was handed out. It is undefined while nobody listens, because nothing is read then. */
   let position: Place | undefined;
   /**
@@ -95,7 +95,7 @@ export function createHub({ store, texts, log }: HubDependencies) {
      * @returns `joined`: the listener hears everything after this place, and reads for itself what it wants of before;
      * `end`: where the log ends now, which may be later
      */
-    async join(listener: Listener): Promise<{ joined: Place; end: Place }> {
+    async join(listener: LiveListener): Promise<{ joined: Place; end: Place }> {
       while (busy) await busy.catch(() => {});
       const now = end ?? (await exclusively(async () => (end = await store.lastingEnd())));
       if (!position) {
@@ -107,7 +107,7 @@ export function createHub({ store, texts, log }: HubDependencies) {
       return { joined: position, end: now };
     },
 
-    leave(listener: Listener): void {
+    leave(listener: LiveListener): void {
       const ofWorkspace = listeners.get(listener.customerId);
       ofWorkspace?.delete(listener);
       if (ofWorkspace?.size === 0) listeners.delete(listener.customerId);

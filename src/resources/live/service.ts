@@ -12,7 +12,7 @@ import type { EventFilter, EventLogStore, LogRow } from '../event-log/store/read
 import { watchOf } from '../run-texts/model.ts';
 import type { RunTextStore } from '../run-texts/store.ts';
 import { LiveEvent, type LiveQuery } from './contract.ts';
-import { createHub, type Listener } from './hub.ts';
+import { createHub, type LiveListener } from './hub.ts';
 import { createTexts, type TextListener, type TextPiece } from './texts.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
 
@@ -120,7 +120,7 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
   ) {
     let after = from?.after;
     const told = (row: LogRow): string => frameOfRow(row) + (isLast(row) ? endFrame('ended') : '');
-    const listener: Listener = {
+    const listener: LiveListener = {
       customerId,
       hear(row) {
         if (!isWanted(row, filter) || (after && !isAfter(row, after))) return;
@@ -166,7 +166,7 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     { customerId, filter, withText, read, hasEnded }: StateFollowing<State>,
   ) {
     let heard: Place | undefined;
-    const listener: Listener = {
+    const listener: LiveListener = {
       customerId,
       hear(row) {
         if (!isWanted(row, filter)) return;

@@ -33,7 +33,7 @@ const given = {
     .describe('Values of the variables that files name as `{ env: NAME }`. What is not given stays as it is'),
 };
 const GivenManifests = z.object(given).meta({ id: 'GivenManifests' });
-export type Given = z.output<typeof GivenManifests>;
+export type GivenManifests = z.output<typeof GivenManifests>;
 
 const AppliedManifests = z
   .object({

@@ -3,9 +3,9 @@ import { hmacSha256 } from '../../platform/core/crypto.ts';
 import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
-import type { Given } from './contract.ts';
+import type { GivenManifests } from './contract.ts';
 import { canonical } from '../../platform/core/json.ts';
-import type { Kind, Known, Wanted } from './kind.ts';
+import type { Kind, Known, WantedManifest } from './kind.ts';
 import { FOLDERS, MANIFEST_KINDS, MAX_FAULTS, MAX_REFERENCES, type Fault, type ManifestKind } from './model.ts';
 import { missingReferences } from './references.ts';
 import { keptSecretFaults, withSecrets } from './secrets.ts';
@@ -15,7 +15,7 @@ import type { ManifestStore, OriginRow } from './store.ts';
 interface Planned {
   action: 'create' | 'update' | 'unchanged';
   kind: ManifestKind;
-  wanted: Wanted;
+  wanted: WantedManifest;
   before: Known | undefined;
   /** Its place in the request. */
   at: number;
@@ -34,7 +34,7 @@ export interface Orphan {
 }
 
 /** @returns what is deleted, and what stays although it is in the files no more: what people made stays theirs */
-export const divided = (orphans: readonly Orphan[], { prune }: Pick<Given, 'prune'>) => ({
+export const divided = (orphans: readonly Orphan[], { prune }: Pick<GivenManifests, 'prune'>) => ({
   pruned: orphans.filter(({ isByHand }) => prune && !isByHand),
   kept: orphans.filter(({ isByHand }) => !prune || isByHand),
 });
@@ -73,11 +73,11 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
     return looked;
   }
 
-  const namedIn = ({ manifests }: Given) =>
+  const namedIn = ({ manifests }: GivenManifests) =>
     manifests.map(({ kind, content }) => ({ kind, name: String(content[kindOf(kind).nameField]) }));
 
   /** Leaves out what cannot be read, and says why. @throws Problem validation where there are too many references */
-  async function parse(customerId: string, { manifests, secrets = {} }: Given, looked: Looked) {
+  async function parse(customerId: string, { manifests, secrets = {} }: GivenManifests, looked: Looked) {
     const planned: Planned[] = [];
     const faults: PlacedFault[] = [];
     const seen = new Map<string, string>();
@@ -122,7 +122,7 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
   async function orphansOf(
     customerId: string,
     origins: readonly OriginRow[],
-    given: Given,
+    given: GivenManifests,
     looked: Looked,
   ): Promise<Orphan[]> {
     const inFiles = new Set(namedIn(given).map(({ kind, name }) => keyOf(kind, name)));
@@ -140,14 +140,14 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
       .sort((a, b) => MANIFEST_KINDS.indexOf(b.kind) - MANIFEST_KINDS.indexOf(a.kind));
   }
 
-  async function see(customerId: string, given: Given) {
+  async function see(customerId: string, given: GivenManifests) {
     const origins = await store.origins(customerId);
     const looked = await look(customerId, [...namedIn(given), ...origins]);
     return { origins, looked, state: stateOf(looked) };
   }
 
   /** @throws Problem validation where the whole cannot be, before anything of it is */
-  async function decide({ customerId }: Pick<Caller, 'customerId'>, given: Given) {
+  async function decide({ customerId }: Pick<Caller, 'customerId'>, given: GivenManifests) {
     const { origins, looked, state } = await see(customerId, given);
     const { planned, faults } = await parse(customerId, given, looked);
     const orphans = await orphansOf(customerId, origins, given, looked);
@@ -165,7 +165,7 @@ export function createDeciding({ store, kinds, secret }: Dependencies) {
     kindOf,
     decide,
     look,
-    stateNow: async (customerId: string, given: Given) => (await see(customerId, given)).state,
+    stateNow: async (customerId: string, given: GivenManifests) => (await see(customerId, given)).state,
   };
 }
 

@@ -4,30 +4,30 @@ import { fieldsOf } from '../../platform/core/record.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { faultsIn, unknownFields, unknownMessage } from '../../platform/http/unknown-fields.ts';
 import type { SecretPlaces } from './secrets.ts';
-import type { Content, Fault, ManifestKind, Path, Reference, SecretReceiver } from './model.ts';
+import type { ManifestContent, Fault, ManifestKind, Path, ManifestReference, SecretReceiver } from './model.ts';
 
 /** Something that a workspace has, as a manifest says it. */
 export interface Known {
   name: string;
-  content: Content;
+  content: ManifestContent;
 }
 
 type Owner = Pick<Caller, 'customerId' | 'workspaceId'>;
 
 /** What is left to do when the transaction is over: it may take its time, and is mended by housekeeping where it fails. */
-export type Later = () => Promise<unknown>;
+export type AfterCommit = () => Promise<unknown>;
 /** Is called in the transaction. It makes no request to anybody. */
-export type Write = () => Promise<Later | void>;
+export type Write = () => Promise<AfterCommit | void>;
 
 /** A manifest of the right shape. */
-export interface Wanted extends Known {
-  references: readonly Reference[];
+export interface WantedManifest extends Known {
+  references: readonly ManifestReference[];
   /** Looks at what its shape does not tell. */
   check(customerId: string): Promise<readonly Fault[]>;
   /** What is sent a secret that is not in the manifest: the token of an integration. */
   credential: SecretReceiver | undefined;
   /** Does what takes its time, outside of any transaction. */
-  prepare(owner: Owner, before: Content | undefined): Promise<Write>;
+  prepare(owner: Owner, before: ManifestContent | undefined): Promise<Write>;
 }
 
 export interface Kind {
@@ -40,14 +40,14 @@ export interface Kind {
   shape: z.ZodType;
   /** @param names leaves out the others. @returns what the workspace itself has made, by name */
   known(customerId: string, names?: ReadonlySet<string>): Promise<Known[]>;
-  parse(content: Content): Promise<Wanted | { faults: readonly Fault[] }>;
+  parse(content: ManifestContent): Promise<WantedManifest | { faults: readonly Fault[] }>;
   /** @returns those of these that can be named: the workspace's own, and what ships */
   existing(customerId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
   /** @returns names that somebody may have meant */
   suggestions(customerId: string): Promise<readonly string[]>;
   remove(owner: Owner, name: string): Write;
   /** Drops what is as it is by default: files say what is special. */
-  shortened(content: Content): Content;
+  shortened(content: ManifestContent): ManifestContent;
 }
 
 export interface KindDefinition<Manifest extends object> extends Pick<
@@ -58,18 +58,18 @@ export interface KindDefinition<Manifest extends object> extends Pick<
   known(customerId: string, names: ReadonlySet<string> | undefined): Promise<Manifest[]>;
   /** What has a field of this value need not say so. */
   defaults: Partial<Manifest>;
-  shortened?(manifest: Content): Content;
-  references(manifest: Manifest): readonly Reference[];
-  read(content: Content): Promise<Read<Manifest>>;
+  shortened?(manifest: ManifestContent): ManifestContent;
+  references(manifest: Manifest): readonly ManifestReference[];
+  read(content: ManifestContent): Promise<Read<Manifest>>;
   check?(customerId: string, manifest: Manifest): Promise<readonly Fault[]>;
   credentialOf?(manifest: Manifest): SecretReceiver | undefined;
-  prepare(owner: Owner, manifest: Manifest, before: Content | undefined): Promise<Write>;
+  prepare(owner: Owner, manifest: Manifest, before: ManifestContent | undefined): Promise<Write>;
 }
 
 const MAX_FAULTS = 50;
 
 /** @returns the fields that the shape does not know, with what may have been meant */
-export const unknownIn = (shape: z.ZodType, content: Content): Fault[] =>
+export const unknownIn = (shape: z.ZodType, content: ManifestContent): Fault[] =>
   unknownFields(shape, content, { max: MAX_FAULTS }).map((field) => ({
     path: field.path,
     message: unknownMessage('field', field),
@@ -77,7 +77,7 @@ export const unknownIn = (shape: z.ZodType, content: Content): Fault[] =>
 
 export type Read<Manifest> = { manifest: Manifest } | { faults: readonly Fault[] };
 
-export function shaped<Manifest>(shape: z.ZodType<Manifest>, content: Content): Read<Manifest> {
+export function shaped<Manifest>(shape: z.ZodType<Manifest>, content: ManifestContent): Read<Manifest> {
   const { data, error } = shape.safeParse(content);
   const faults = faultsIn(shape, content, error, MAX_FAULTS);
   return data === undefined || faults.length > 0 ? { faults } : { manifest: data };
@@ -147,5 +147,5 @@ export function findingIn<Row, Manifest extends object>({ list, nameOf, manifest
 }
 
 /** @returns the references of a list of names */
-export const listed = (kind: ManifestKind, names: readonly string[], path: Path): Reference[] =>
+export const listed = (kind: ManifestKind, names: readonly string[], path: Path): ManifestReference[] =>
   names.map((name, at) => ({ kind, name, path: [...path, at] }));

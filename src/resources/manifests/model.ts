@@ -35,7 +35,7 @@ export const MAX_SECRETS = 1_000;
 /** A whole directory is sent at once. */
 export const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
 
-export type Content = Readonly<Record<string, unknown>>;
+export type ManifestContent = Readonly<Record<string, unknown>>;
 export type Path = readonly PropertyKey[];
 
 /** Something that is wrong with a manifest, and where in it. */
@@ -45,7 +45,7 @@ export interface Fault {
 }
 
 /** A manifest names this; the file that has it may be written in the same breath. */
-export interface Reference {
+export interface ManifestReference {
   kind: ManifestKind;
   name: string;
   path: Path;

@@ -1,7 +1,7 @@
 /** Finds what manifests name and nobody has: neither the workspace, nor what ships, nor another of the files. */
 import { nearest } from '../../platform/core/nearest.ts';
 import { inBatches } from '../../platform/db/in-batches.ts';
-import type { Kind, Wanted } from './kind.ts';
+import type { Kind, WantedManifest } from './kind.ts';
 import { MANIFEST_KINDS, MAX_FAULTS, type Fault, type ManifestKind } from './model.ts';
 
 const SEARCHES_AT_ONCE = 3;
@@ -9,7 +9,7 @@ const SEARCHES_AT_ONCE = 3;
 interface Planned {
   action: string;
   kind: ManifestKind;
-  wanted: Wanted;
+  wanted: WantedManifest;
   at: number;
 }
 

@@ -4,22 +4,22 @@
  */
 import { keptSecretFault } from '../../platform/core/http-origin.ts';
 import { isRecord } from '../../platform/core/record.ts';
-import type { Content, Fault, SecretReceiver } from './model.ts';
+import type { ManifestContent, Fault, SecretReceiver } from './model.ts';
 
 type Names = readonly string[];
 
 export interface SecretPlaces {
   /** A variable may stand here. */
-  isPlace(path: Names, content: Content): boolean;
+  isPlace(path: Names, content: ManifestContent): boolean;
   /** Such a text at such a place is for nobody to read. */
   isSecret(path: Names, value: string): boolean;
   /**
    * Returns what the secrets are given to: an origin, or a program. A secret that stays as it is stays with it.
    * @param content with all secrets in it
    */
-  receiverOf(content: Content): string | undefined;
+  receiverOf(content: ManifestContent): string | undefined;
   /** By default whether `receiverOf` returns the same. */
-  isSameReceiver?(before: Content, after: Content): boolean;
+  isSameReceiver?(before: ManifestContent, after: ManifestContent): boolean;
   /** Shapes that a variable may stand in the place of, for editors. */
   schemas?: ReadonlySet<unknown>;
   /** Fields that stay as they are where a file does not say them, and are in no export. */
@@ -36,7 +36,7 @@ function mapped(value: unknown, path: Names, map: (path: Names, value: unknown) 
 }
 
 /** As `fieldsOf` of what `mapped` gives, which begins with an object and so is one. */
-const mappedContent = (content: Content, map: (path: Names, value: unknown) => unknown): Content =>
+const mappedContent = (content: ManifestContent, map: (path: Names, value: unknown) => unknown): ManifestContent =>
   Object.fromEntries(Object.entries(content).map(([name, part]) => [name, mapped(part, [name], map)]));
 
 const variableIn = (value: unknown): string | undefined => {
@@ -45,7 +45,7 @@ const variableIn = (value: unknown): string | undefined => {
   return typeof env === 'string' ? env : undefined;
 };
 
-const at = (content: Content | undefined, path: Names): unknown =>
+const at = (content: ManifestContent | undefined, path: Names): unknown =>
   path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), content);
 
 /**
@@ -55,9 +55,9 @@ const at = (content: Content | undefined, path: Names): unknown =>
  */
 export function withSecrets(
   places: SecretPlaces,
-  content: Content,
-  given: { secrets: Readonly<Record<string, string>>; before: Content | undefined },
-): { content: Content; faults: Fault[]; staying: Names[] } {
+  content: ManifestContent,
+  given: { secrets: Readonly<Record<string, string>>; before: ManifestContent | undefined },
+): { content: ManifestContent; faults: Fault[]; staying: Names[] } {
   const faults: Fault[] = [];
   const staying: Names[] = [];
   const kept = Object.entries(given.before ?? {}).filter(([name]) => places.kept?.includes(name));
@@ -89,8 +89,8 @@ export function withSecrets(
 export function keptSecretFaults(
   places: SecretPlaces,
   staying: readonly Names[],
-  before: Content,
-  after: Content,
+  before: ManifestContent,
+  after: ManifestContent,
 ): Fault[] {
   const receiver = places.receiverOf(before);
   const isSame = places.isSameReceiver?.(before, after) ?? places.receiverOf(after) === receiver;
@@ -98,20 +98,24 @@ export function keptSecretFaults(
 }
 
 /** @returns what a file says of it: the name of a variable for each secret */
-export const withVariables = (places: SecretPlaces, content: Content, prefix: string): Content =>
+export const withVariables = (places: SecretPlaces, content: ManifestContent, prefix: string): ManifestContent =>
   mappedContent(withoutKept(places, content), (path, value) =>
     typeof value === 'string' && places.isPlace(path, content) && places.isSecret(path, value)
       ? { env: variableNameOf([prefix, ...path.slice(1)].join('_')) }
       : value,
   );
 
-const withoutKept = ({ kept }: SecretPlaces, content: Content): Content =>
+const withoutKept = ({ kept }: SecretPlaces, content: ManifestContent): ManifestContent =>
   kept ? Object.fromEntries(Object.entries(content).filter(([name]) => !kept.includes(name))) : content;
 
 const variableNameOf = (text: string): string => text.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
 
 /** @returns the content as it may be shown beside another one: whether a secret is the same, and not what it is */
-export const masked = (places: SecretPlaces, content: Content, other: Content | undefined): Content =>
+export const masked = (
+  places: SecretPlaces,
+  content: ManifestContent,
+  other: ManifestContent | undefined,
+): ManifestContent =>
   mappedContent(content, (path, value) => {
     if (typeof value !== 'string' || !places.isPlace(path, content) || !places.isSecret(path, value)) return value;
     const before = at(other, path);
@@ -119,7 +123,7 @@ export const masked = (places: SecretPlaces, content: Content, other: Content | 
   });
 
 /** @returns each secret of the content, and what it is given to */
-export function secretReceivers(places: SecretPlaces, content: Content): SecretReceiver[] {
+export function secretReceivers(places: SecretPlaces, content: ManifestContent): SecretReceiver[] {
   const found: SecretReceiver[] = [];
   const to = places.receiverOf(content);
   mappedContent(content, (path, value) => {
@@ -137,5 +141,5 @@ export function secretReceivers(places: SecretPlaces, content: Content): SecretR
 }
 
 /** @returns what is compared where secrets must not be: they are left out of it */
-export const withoutSecrets = (places: SecretPlaces, content: Content): Content =>
+export const withoutSecrets = (places: SecretPlaces, content: ManifestContent): ManifestContent =>
   masked(places, withoutKept(places, content), undefined);

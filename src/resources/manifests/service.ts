@@ -9,12 +9,12 @@ import { Problem } from '../../platform/core/problem.ts';
 import { can } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
-import type { Given } from './contract.ts';
+import type { GivenManifests } from './contract.ts';
 import { createDeciding, divided, keyOf, named, type Decided } from './deciding.ts';
 import { canonical } from '../../platform/core/json.ts';
 import { differences } from './diff.ts';
-import type { Kind, Later, Write } from './kind.ts';
-import type { Content, FieldChange, ManifestKind } from './model.ts';
+import type { Kind, AfterCommit, Write } from './kind.ts';
+import type { ManifestContent, FieldChange, ManifestKind } from './model.ts';
 import { schemaOf } from './schemas.ts';
 import { masked, secretReceivers, withoutSecrets, withVariables } from './secrets.ts';
 import type { ManifestStore, NewOrigin } from './store.ts';
@@ -34,13 +34,13 @@ interface Dependencies {
 export const createManifestService = ({ db, store, kinds, secret, publicVisibility, log }: Dependencies) => {
   const { kindOf, decide, look, stateNow } = createDeciding({ store, kinds, secret });
 
-  const hashOf = (kind: ManifestKind, content: Content): string => {
+  const hashOf = (kind: ManifestKind, content: ManifestContent): string => {
     const { secrets } = kindOf(kind);
     return sha256(canonical(secrets ? withoutSecrets(secrets, content) : content));
   };
 
   /** @returns what is to be noted of where things are from; what is as it was noted needs nothing */
-  const originsOf = ({ planned, origins }: Decided, given: Given): NewOrigin[] => {
+  const originsOf = ({ planned, origins }: Decided, given: GivenManifests): NewOrigin[] => {
     const known = new Map(origins.map((one) => [keyOf(one.kind, one.name), one]));
     return planned.flatMap(({ action, kind, wanted, file }) => {
       const contentHash = hashOf(kind, wanted.content);
@@ -57,7 +57,7 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
 
   const hidesSkills = (caller: Caller): boolean => publicVisibility && !can(caller, 'skills.read-bodies');
 
-  async function shown(caller: Caller, decided: Decided, given: Given) {
+  async function shown(caller: Caller, decided: Decided, given: GivenManifests) {
     const { customerId } = caller;
     const { planned, orphans, state } = decided;
     const there = orphans.filter(({ before }) => before !== undefined);
@@ -126,12 +126,15 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
     },
 
     /** @throws Problem validation */
-    async plan(caller: Caller, given: Given) {
+    async plan(caller: Caller, given: GivenManifests) {
       return shown(caller, await decide(caller, given), given);
     },
 
     /** @throws Problem validation, plan_outdated, and those of what is written */
-    async apply(caller: Caller, given: Given & { state?: string | undefined; revision?: string | null | undefined }) {
+    async apply(
+      caller: Caller,
+      given: GivenManifests & { state?: string | undefined; revision?: string | null | undefined },
+    ) {
       const { customerId, actor } = caller;
       const decided = await decide(caller, given);
       const { planned, orphans, state } = decided;
@@ -146,7 +149,7 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
         if (action === 'unchanged') continue;
         writes.push({ kind, name: wanted.name, write: await wanted.prepare(caller, before?.content) });
       }
-      const later: Later[] = [];
+      const later: AfterCommit[] = [];
       await db.transaction(async () => {
         await store.lock(customerId);
         if ((await stateNow(customerId, given)) !== state) throw outdated();
@@ -170,7 +173,7 @@ export const createManifestService = ({ db, store, kinds, secret, publicVisibili
   };
 };
 
-const differencesOf = ({ secrets: places }: Kind, before: Content, after: Content) =>
+const differencesOf = ({ secrets: places }: Kind, before: ManifestContent, after: ManifestContent) =>
   places ? differences(masked(places, before, undefined), masked(places, after, before)) : differences(before, after);
 
 const withoutBefore = ({ path, after }: FieldChange): FieldChange => ({ path, before: '***', after });

@@ -13,7 +13,7 @@ import { namedTools } from '../tools/store.ts';
 import { namedWebhooks } from '../webhook-subscriptions/store/index.ts';
 import { lockOpen } from '../workspaces/store/caps.ts';
 import { canonical } from '../../platform/core/json.ts';
-import type { Content, ManifestKind } from './model.ts';
+import type { ManifestContent, ManifestKind } from './model.ts';
 import { manifestOrigins } from './table.ts';
 
 export type ManifestStore = ReturnType<typeof createManifestStore>;
@@ -24,9 +24,9 @@ export type NewOrigin = Pick<OriginRow, 'kind' | 'name' | 'file' | 'contentHash'
 interface Change {
   kind: ManifestKind;
   name: string;
-  before: Content | undefined;
+  before: ManifestContent | undefined;
   /** Undefined where it goes. */
-  after: Content | undefined;
+  after: ManifestContent | undefined;
 }
 
 const counted = (count: number, what: string, one: string, many: string): string[] =>

@@ -83,7 +83,7 @@ const EntrySlug = z
   .regex(NODE_SLUG, NO_SLUG)
   .nullish();
 
-export const NewEntry = z
+export const NewMemoryEntry = z
   .object(
     {
       content: Content,
@@ -100,7 +100,7 @@ export const NewEntry = z
     'content required',
   )
   .meta({ id: 'NewMemoryEntry' });
-export type NewEntry = z.input<typeof NewEntry>;
+export type NewMemoryEntry = z.input<typeof NewMemoryEntry>;
 
 const EntryChange = z
   .object({
@@ -114,7 +114,7 @@ const EntryChange = z
   })
   .partial()
   .meta({ id: 'MemoryEntryChange' });
-export type EntryChange = z.output<typeof EntryChange>;
+export type MemoryEntryChange = z.output<typeof EntryChange>;
 
 const Successor = z
   .object(
@@ -130,7 +130,7 @@ const Successor = z
     'content required',
   )
   .meta({ id: 'MemorySuccessor' });
-export type Successor = z.output<typeof Successor>;
+export type MemorySuccessor = z.output<typeof Successor>;
 
 export const filter = (max: number) =>
   z
@@ -225,7 +225,7 @@ export const createEntry = endpoint({
   path: '/v1/memory/entries',
   summary: 'Keep something in memory',
   description: 'It can be found by search at once. Links that wait for its slug lead to it from then on.',
-  body: NewEntry,
+  body: NewMemoryEntry,
   status: 201,
   reply: Entry,
   problems: ['plan_limit_exceeded', 'slug_taken', 'embedding_failed'],

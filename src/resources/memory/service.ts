@@ -10,10 +10,10 @@ import { embedQuestion, embedText, orProblem } from '../../platform/models/embed
 import type { Models } from '../../platform/models/types.ts';
 import type { OtpService } from '../otp/service.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
-import type { EntryChange, EntryQuery, NewEntry, Successor } from './contract.ts';
+import type { MemoryEntryChange, EntryQuery, NewMemoryEntry, MemorySuccessor } from './contract.ts';
 import type { GraphQuery } from './graph/contract.ts';
 import { SKILL } from './model.ts';
-import type { LinkRow } from './store/edges.ts';
+import type { MemoryLinkRow } from './store/edges.ts';
 import { supersededStays, type EntryListRow, type EntryRow } from './store/entries.ts';
 import type { MemoryStore } from './store/index.ts';
 import { notActive } from './store/supersede.ts';
@@ -83,14 +83,14 @@ export const createMemoryService = (dependencies: Dependencies) => {
     get: async (caller: Caller, id: number) => wireEntry(shownTo(caller)(await store.findEntry(caller.customerId, id))),
 
     /** @throws Problem slug_taken, plan_limit_exceeded, workspace_archived, embedding_failed */
-    async create(customerId: string, entry: NewEntry) {
+    async create(customerId: string, entry: NewMemoryEntry) {
       requireFree(entry.slug);
       const row = { ...columnsOf(entry), type: entry.type, embedding: await embed(customerId, entry.content) };
       return wireEntry(await underCap(customerId, () => store.insertEntry(customerId, row)));
     },
 
     /** @throws Problem not_found, bad_request, otp_required, embedding_failed */
-    async update(caller: Caller, id: number, { re_embed, ...change }: EntryChange, confirmation: Confirmation) {
+    async update(caller: Caller, id: number, { re_embed, ...change }: MemoryEntryChange, confirmation: Confirmation) {
       if (!re_embed && Object.keys(change).length === 0) {
         throw new Problem(
           'bad_request',
@@ -132,7 +132,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
     verify: async (customerId: string, id: number) => ({ last_verified_at: await store.verifyEntry(customerId, id) }),
 
     /** @throws Problem not_found, entry_not_active, slug_taken, plan_limit_exceeded, embedding_failed */
-    async supersede(customerId: string, id: number, given: Successor) {
+    async supersede(customerId: string, id: number, given: MemorySuccessor) {
       const old = await store.findEntry(customerId, id);
       requireNoSkill(old);
       if (old.status !== 'active') throw notActive(old);
@@ -164,7 +164,7 @@ function requireNoSkill({ type, slug }: Pick<EntryRow, 'type' | 'slug'>): void {
   if (type === SKILL) throw new Problem('bad_request', `this is a skill: change it with PATCH /v1/skills/${slug}`);
 }
 
-type Given = Omit<NewEntry, 'type'>;
+type Given = Omit<NewMemoryEntry, 'type'>;
 const columnsOf = ({ always_load: alwaysLoad, source_attribution: sourceAttribution, ...entry }: Given) => ({
   ...entry,
   alwaysLoad,
@@ -204,4 +204,4 @@ const wireEntry = (row: EntryRow) => ({
   last_hit_at: row.lastHitAt,
 });
 
-const wireLink = (link: LinkRow) => ({ ...link, resolved: link.dst_id !== null });
+const wireLink = (link: MemoryLinkRow) => ({ ...link, resolved: link.dst_id !== null });

@@ -65,7 +65,7 @@ ${body}
 </html>
 `;
 
-export interface Page {
+export interface MiniappPage {
   html: string;
   args: unknown;
   agent: string | null;
@@ -79,7 +79,7 @@ export interface Page {
  * Says who asks, of which run, until when. It stands outside of the sandbox, so that no page can say anything else in its
  * place.
  */
-function origin({ agent, runId, workspace, expiresAt }: Page): string {
+function origin({ agent, runId, workspace, expiresAt }: MiniappPage): string {
   const until = new Date(expiresAt);
   const inWords = until.toUTCString().replace(/:\d\d GMT$/, ' UTC');
   const asker = agent === null ? 'An agent' : `The agent <b>${escaped(agent)}</b>`;
@@ -87,7 +87,7 @@ function origin({ agent, runId, workspace, expiresAt }: Page): string {
 It takes an answer until <time datetime="${until.toISOString()}">${inWords}</time>.</header>`;
 }
 
-export const pageDocument = (page: Page): string =>
+export const pageDocument = (page: MiniappPage): string =>
   document(`${origin(page)}
 <iframe title="Page" sandbox="allow-scripts allow-forms" srcdoc="${attribute(prelude(page.args) + page.html)}"></iframe>
 <p role="status" hidden></p>

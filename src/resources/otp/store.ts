@@ -32,7 +32,7 @@ interface Holder {
 }
 
 /** A code is given for this: a challenge counts for the request it was made for and for no other. */
-export interface Answer extends Holder {
+export interface GivenCode extends Holder {
   id: string;
   operation: string;
   scope: string;
@@ -43,7 +43,7 @@ export interface Answer extends Holder {
 /** After too many wrong codes the holder confirms nothing until then, and no code of it is compared. */
 type Locked = { kind: 'locked'; until: Date };
 
-export type Verdict<T> =
+export type CodeVerdict<T> =
   | { kind: 'right'; value: T }
   | Locked
   /** The challenge may be answered again. */
@@ -76,7 +76,7 @@ export const createOtpStore = (db: Database) => {
   const lockOf = ({ customerId, holder }: Holder) =>
     and(eq(otpHolderLocks.customerId, customerId), eq(otpHolderLocks.holder, holder));
 
-  async function countWrong({ id, ...holder }: Answer): Promise<number> {
+  async function countWrong({ id, ...holder }: GivenCode): Promise<number> {
     const challenge = first(
       await db.orm
         .update(otpChallenges)
@@ -170,8 +170,8 @@ export const createOtpStore = (db: Database) => {
      * The right code uses its challenge up and runs `write`, in one transaction: what `write` throws undoes both. A
      * wrong one is counted in a transaction that commits, and that is the only one which has looked at it.
      */
-    answer: <T>(answer: Answer, write: () => Promise<T>): Promise<Verdict<T>> =>
-      alone<Verdict<T>>(answer, async () => {
+    answer: <T>(answer: GivenCode, write: () => Promise<T>): Promise<CodeVerdict<T>> =>
+      alone<CodeVerdict<T>>(answer, async () => {
         const [challenge] = await db.orm
           .select({
             ...getTableColumns(otpChallenges),
@@ -193,7 +193,7 @@ export const createOtpStore = (db: Database) => {
 
 type Row = typeof otpChallenges.$inferSelect;
 
-const isFor = (challenge: Row, { holder, operation, scope, kept }: Answer): boolean =>
+const isFor = (challenge: Row, { holder, operation, scope, kept }: GivenCode): boolean =>
   (challenge.holder ?? holder) === holder &&
   challenge.operation === operation &&
   challenge.scope === scope &&

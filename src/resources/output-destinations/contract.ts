@@ -152,7 +152,7 @@ const Delivery = z
     completed_at: Timestamp.nullable(),
   })
   .meta({ id: 'OutputDelivery' });
-export type DeliveryRow = z.input<typeof Delivery>;
+export type OutputDeliveryRow = z.input<typeof Delivery>;
 
 const DeliveryQuery = z.object({
   limit: limit(500, 50),
@@ -160,7 +160,7 @@ const DeliveryQuery = z.object({
   status: z.enum(OUTPUT_DELIVERY_STATUSES).optional(),
   destination_id: z.uuid().optional(),
 });
-export type DeliveryQuery = z.output<typeof DeliveryQuery>;
+export type OutputDeliveryQuery = z.output<typeof DeliveryQuery>;
 
 export const listDestinations = endpoint({
   id: 'output-destinations.list',

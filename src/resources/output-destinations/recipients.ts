@@ -8,7 +8,7 @@ import type { Log } from '../../platform/core/log.ts';
 import { last } from '../../platform/core/present.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
 import { IS_SENT_TO, QUESTION_PATH, QUESTION_TTL_MS } from './model.ts';
-import type { Asked, RecipientStore } from './store/recipients.ts';
+import type { RecipientRequest, RecipientStore } from './store/recipients.ts';
 import { OutputError } from './send/output.ts';
 
 export interface RecipientsOptions {
@@ -54,7 +54,7 @@ export const createRecipients = (options: RecipientsOptions) => {
     return Number(exp) > Date.now() ? id : undefined;
   }
 
-  async function askOne(asked: Asked, by: Mailer): Promise<void> {
+  async function askOne(asked: RecipientRequest, by: Mailer): Promise<void> {
     if (!(await store.claimQuestion(asked, mailsPerDay))) return;
     const mail = {
       to: asked.email,
@@ -71,7 +71,7 @@ export const createRecipients = (options: RecipientsOptions) => {
     });
   }
 
-  async function askAll(all: readonly Asked[]): Promise<void> {
+  async function askAll(all: readonly RecipientRequest[]): Promise<void> {
     if (!mailer) return;
     for (const asked of all) {
       await askOne(asked, mailer).catch((err: unknown) =>
@@ -104,7 +104,7 @@ export const createRecipients = (options: RecipientsOptions) => {
     },
 
     /** @returns what a link leads to */
-    async read(token: string): Promise<Asked | undefined> {
+    async read(token: string): Promise<RecipientRequest | undefined> {
       const id = recipientIn(token);
       return id === undefined ? undefined : store.find(id);
     },

@@ -25,14 +25,14 @@ import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.t
 import { workflowState } from '../../platform/temporal/workflow-state.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { changedConfig, configProblem } from './config.ts';
-import type { DeliveryQuery, DestinationChange, DestinationTarget, NewDestination } from './contract.ts';
+import type { OutputDeliveryQuery, DestinationChange, DestinationTarget, NewDestination } from './contract.ts';
 import { destinationOrigin } from './host.ts';
 import { outputWorkflowId } from './model.ts';
 import type { RecipientStore } from './store/recipients.ts';
 import type { Recipients } from './recipients.ts';
 import { openConfig, sealConfig } from './secrets.ts';
 import type { Deliver } from './send/delivering.ts';
-import { OutputError, type Output } from './send/output.ts';
+import { OutputError, type DeliveredOutput } from './send/output.ts';
 import type { DestinationRow } from './store/destinations.ts';
 import type { DestinationStore, StartableOutput } from './store/index.ts';
 
@@ -203,7 +203,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
       return { delivered: error === null, error, duration_ms: Math.round(performance.now() - startedAt) };
     },
 
-    async listDeliveries({ customerId }: Caller, query: DeliveryQuery) {
+    async listDeliveries({ customerId }: Caller, query: OutputDeliveryQuery) {
       const { data, total } = await store.listDeliveries(customerId, query);
       return { data, meta: { limit: query.limit, offset: query.offset, total } };
     },
@@ -270,7 +270,7 @@ const wire = ({
 });
 
 /** Makes what a destination is sent when somebody tests it. */
-const testOutput = (): Output => ({
+const testOutput = (): DeliveredOutput => ({
   isSample: false,
   deliveryId: newUuid(),
   project: { id: 'test', title: 'Test', workflowSlug: 'test', workflowVersion: 1 },

@@ -10,7 +10,7 @@ import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createStarter } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { projectWorkflowId } from './model.ts';
-import type { Board } from './store/queries.ts';
+import type { ProjectBoard } from './store/queries.ts';
 import type { ProjectStore } from './store/index.ts';
 
 export interface ProjectStarterDependencies {
@@ -22,13 +22,13 @@ export interface ProjectStarterDependencies {
 export type ProjectStarter = ReturnType<typeof createProjectStarter>;
 
 export const createProjectStarter = ({ temporal, store, config }: ProjectStarterDependencies) => {
-  const inputOf = (board: Board): ProjectInput => ({
+  const inputOf = (board: ProjectBoard): ProjectInput => ({
     ...board,
     limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
     split: areQueuesSplit(config),
   });
 
-  const optionsOf = (board: Board) => ({
+  const optionsOf = (board: ProjectBoard) => ({
     workflowId: projectWorkflowId(board.projectId),
     taskQueue: queueName(config, 'orchestration'),
     args: [inputOf(board)] as [ProjectInput],
@@ -43,7 +43,10 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
   const startOnce = createStarter(store.noteStarted);
 
   /** @returns whether it started */
-  async function start(board: Board, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
+  async function start(
+    board: ProjectBoard,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+  ): Promise<boolean> {
     return startOnce(board.projectId, () =>
       temporal.client.workflow.start<typeof project>(PROJECT, {
         ...optionsOf(board),
@@ -57,7 +60,7 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
 
   return {
     /** Starts a project that was just planned. For a project that runs or has run it does nothing. */
-    startPlanned: (board: Board): Promise<boolean> => start(board, 'REJECT_DUPLICATE'),
+    startPlanned: (board: ProjectBoard): Promise<boolean> => start(board, 'REJECT_DUPLICATE'),
 
     /** Does the same for one of which only the id is known. */
     start: async (projectId: string): Promise<boolean> => start(await load(projectId), 'REJECT_DUPLICATE'),

@@ -11,6 +11,6 @@ export interface Later {
 }
 
 /** Says that the caller knows what to do with `Later` or `SlotWait`; others are not asked to wait. */
-export interface Patience {
+export interface WaitsForSlots {
   mayWait?: boolean;
 }

@@ -2,7 +2,7 @@
 import type { SQL } from 'drizzle-orm';
 
 /** A field names something by its slug. */
-export interface Reference {
+export interface SlugReference {
   kind: 'agent' | 'tool';
   slug: string;
   /** The field, such as `allowed_tools[0]`. */
@@ -31,5 +31,5 @@ export interface Warning {
 }
 
 /** @returns a reference for each of a list of slugs */
-export const listedIn = (field: string, kind: Reference['kind'], slugs: readonly string[]): Reference[] =>
+export const listedIn = (field: string, kind: SlugReference['kind'], slugs: readonly string[]): SlugReference[] =>
   slugs.map((slug, at) => ({ kind, slug, path: `${field}[${at}]` }));

@@ -7,7 +7,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import { unusedModel } from '../../platform/models/resolve.ts';
 import { configuredProviders } from '../../platform/models/catalogue.ts';
 import { ModelFailure, type ModelCredentials, type ModelRequest, type Models } from '../../platform/models/types.ts';
-import type { Reference, UsedKind, Warning } from './model.ts';
+import type { SlugReference, UsedKind, Warning } from './model.ts';
 import type { ReferenceStore, User } from './store.ts';
 
 export type References = ReturnType<typeof createReferences>;
@@ -28,7 +28,7 @@ interface ReferenceDependencies {
 const MAX_USERS = 20;
 
 export const createReferences = ({ store, agents, tools, models, modelCredentials }: ReferenceDependencies) => {
-  async function agentWarnings(customerId: string, references: readonly Reference[]): Promise<Warning[]> {
+  async function agentWarnings(customerId: string, references: readonly SlugReference[]): Promise<Warning[]> {
     if (references.length === 0) return [];
     const known = (await agents.listAgents(customerId)).map(({ slug }) => slug);
     return references
@@ -36,7 +36,7 @@ export const createReferences = ({ store, agents, tools, models, modelCredential
       .map(({ path, slug }) => ({ path, code: 'unknown_agent', message: unknown('agent', slug, known) }));
   }
 
-  async function toolWarnings(customerId: string, references: readonly Reference[]): Promise<Warning[]> {
+  async function toolWarnings(customerId: string, references: readonly SlugReference[]): Promise<Warning[]> {
     if (references.length === 0) return [];
     const slugs = references.map(({ slug }) => slug);
     const found = new Map((await tools.find(customerId, slugs)).map((tool) => [tool.slug, tool]));
@@ -54,10 +54,10 @@ export const createReferences = ({ store, agents, tools, models, modelCredential
     /** @returns the part of a reply that says what of this does not work as it is; empty if all does */
     async warningsFor(
       customerId: string,
-      references: readonly Reference[],
+      references: readonly SlugReference[],
       model?: { path: string; request: Omit<ModelRequest, 'prompt'> },
     ): Promise<{ warnings?: Warning[] }> {
-      const ofKind = (kind: Reference['kind']) => references.filter((reference) => reference.kind === kind);
+      const ofKind = (kind: SlugReference['kind']) => references.filter((reference) => reference.kind === kind);
       const warnings = [
         ...(await agentWarnings(customerId, ofKind('agent'))),
         ...(await toolWarnings(customerId, ofKind('tool'))),
@@ -96,7 +96,7 @@ export const createReferences = ({ store, agents, tools, models, modelCredential
   };
 };
 
-function unknown(kind: Reference['kind'], slug: string, known: readonly string[]): string {
+function unknown(kind: SlugReference['kind'], slug: string, known: readonly string[]): string {
   const near = nearest(slug, known);
   const what = kind === 'tool' ? 'tool that agents can call' : kind;
   return `there is no ${what} named "${slug}"${near === undefined ? '' : `; did you mean "${near}"?`}`;

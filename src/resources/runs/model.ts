@@ -154,7 +154,7 @@ export type TurnOutcome =
 
 /** What a run in flight may wait for without anybody's doing. */
 export const WAITS = ['share_of_model_calls'] as const;
-export type Wait = (typeof WAITS)[number];
+export type RunWaitReason = (typeof WAITS)[number];
 
 /** Attempts at a turn that earlier activities made. */
 export interface EarlierAttempts {

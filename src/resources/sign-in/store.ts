@@ -17,7 +17,7 @@ export type SignInStore = ReturnType<typeof createSignInStore>;
 
 type NewChallenge = Omit<typeof loginChallenges.$inferInsert, 'known' | 'expiresAt'> & { known: boolean };
 
-export interface Answer {
+export interface SignInCode {
   id: string;
   /** HMACs of the given code, by each secret that a challenge may have been made with. */
   codeHmacs: readonly string[];
@@ -93,7 +93,7 @@ export const createSignInStore = (db: Database) => {
      * @returns the address that was sent the code; undefined for a wrong code and for a challenge that is unknown, used,
      * expired, burnt, or of an address whose codes are locked
      */
-    answer: ({ id, codeHmacs }: Answer): Promise<string | undefined> =>
+    answer: ({ id, codeHmacs }: SignInCode): Promise<string | undefined> =>
       db.outermostTransaction(async () => {
         const isPast = sql<boolean>`${loginChallenges.expiresAt} <= clock_timestamp()`;
         const [challenge] = await db.orm

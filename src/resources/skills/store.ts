@@ -1,7 +1,7 @@
 /** Queries on a workspace's skills, among the built-in ones. Every one takes the workspace. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { found, type Database } from '../../platform/db/client.ts';
-import type { Embedded } from '../../platform/models/types.ts';
+import type { Embedding } from '../../platform/models/types.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { SKILL, type WikilinkType } from '../memory/model.ts';
 import { lockGraph, writeEdges } from '../memory/store/edges.ts';
@@ -26,7 +26,7 @@ type Row = typeof memoryEntries.$inferSelect;
 /** The body of a skill, and the meaning of the links in it. */
 export interface SkillText {
   content: string;
-  embedding: Embedded | null;
+  embedding: Embedding | null;
   typeOf: (slug: string) => WikilinkType;
 }
 export type SkillFields = Partial<Pick<Row, 'name' | 'description' | 'category' | 'agents' | 'alwaysLoad'>>;

@@ -10,7 +10,7 @@ import { DISK_RESERVE, DISK_SHORT, type Disk } from '../../platform/files/disk.t
 import type { FileStore } from '../../platform/files/files.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { describeDeployment } from '../../platform/temporal/deployments.ts';
-import { areQueuesSplit, queueName, QUEUES, type Queue } from '../../platform/temporal/task-queues.ts';
+import { areQueuesSplit, queueName, QUEUES, type TaskQueue } from '../../platform/temporal/task-queues.ts';
 import type { Health } from './model.ts';
 import type { SystemStore } from './store.ts';
 
@@ -58,7 +58,7 @@ export function createProbes({
   providers,
   providersOut,
 }: ProbeDependencies): Record<string, Probe> {
-  const served: readonly Queue[] = areQueuesSplit(config) ? QUEUES : ['orchestration'];
+  const served: readonly TaskQueue[] = areQueuesSplit(config) ? QUEUES : ['orchestration'];
   return {
     async postgres() {
       await store.ping();
@@ -115,7 +115,7 @@ export function createProbes({
 }
 
 /** Tells whether anybody takes work from the queue. Only the workers of `orchestration` run workflows. */
-function workersOf({ connection, namespace }: Temporal, config: ProbeDependencies['config'], queue: Queue): Probe {
+function workersOf({ connection, namespace }: Temporal, config: ProbeDependencies['config'], queue: TaskQueue): Probe {
   const pollersOf = async (taskQueueType: number): Promise<number> => {
     const { pollers } = await connection.withDeadline(Date.now() + PATIENCE_MS, () =>
       connection.workflowService.describeTaskQueue({

@@ -43,7 +43,7 @@ const Delivery = z
     attempts: z.array(Attempt),
   })
   .meta({ id: 'WebhookDelivery' });
-export type DeliveryRow = z.input<typeof Delivery>;
+export type WebhookDeliveryRow = z.input<typeof Delivery>;
 
 const CreatedWebhook = Webhook.extend({ secret: z.string() }).meta({ id: 'NewWebhook' });
 
@@ -66,7 +66,7 @@ const DeliveryQuery = z.object({
   status: z.enum(DELIVERY_STATUSES).optional(),
   endpoint: IntId.optional().describe('Id of an endpoint'),
 });
-export type DeliveryQuery = z.output<typeof DeliveryQuery>;
+export type WebhookDeliveryQuery = z.output<typeof DeliveryQuery>;
 
 export const createWebhook = endpoint({
   id: 'webhooks.create',

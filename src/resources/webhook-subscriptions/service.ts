@@ -19,7 +19,7 @@ import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createDeliveryStarter } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { workflowState } from '../../platform/temporal/workflow-state.ts';
-import type { DeliveryQuery, NewWebhook } from './contract.ts';
+import type { WebhookDeliveryQuery, NewWebhook } from './contract.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { deliveryWorkflowId, isSubscribable, PREVIOUS_SECRET_TTL_MS } from './model.ts';
 import { secretOwner, type SealedSecrets } from './store/endpoints.ts';
@@ -142,7 +142,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
       await withinDeadline(temporal, () => Promise.allSettled(dropped.map(cancel))).catch(() => {});
     },
 
-    async listDeliveries({ customerId }: Caller, query: DeliveryQuery) {
+    async listDeliveries({ customerId }: Caller, query: WebhookDeliveryQuery) {
       const { data, total } = await store.listDeliveries(customerId, query);
       return { data, meta: { limit: query.limit, offset: query.offset, total } };
     },

@@ -1,7 +1,7 @@
 /** Ends the work of a workspace that is taken down: what begins by the clock, what is under way, what it holds. */
 import { NO_STANDING } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
-import type { Trigger, Triggers } from '../../platform/temporal/triggers.ts';
+import type { Trigger, WorkflowTriggers } from '../../platform/temporal/triggers.ts';
 import type { ProvisionedTenant } from './provisioners/provisioner.ts';
 import type { WorkspaceStore } from './store/index.ts';
 
@@ -16,7 +16,7 @@ export interface TeardownDependencies<Job, Override, Heartbeat> {
   workspaces: Pick<WorkspaceStore, 'switchOffTriggers'>;
   followed: { jobs: RowsOf<Job>; overrides: RowsOf<Override>; heartbeats: RowsOf<Heartbeat> };
   triggerOf: { job: TriggerOf<Job>; override: TriggerOf<Override>; heartbeat: TriggerOf<Heartbeat> };
-  triggers: Pick<Triggers, 'remove'>;
+  triggers: Pick<WorkflowTriggers, 'remove'>;
   billing: { setModelRouter: (caller: Caller, change: { enabled: false }) => Promise<unknown> };
   projectCommands: { abandon: (caller: Caller, projectId: string) => Promise<unknown> };
   runs: { cancel: (caller: Caller, runId: string) => Promise<unknown> };

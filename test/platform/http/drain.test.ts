@@ -5,20 +5,20 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
-import { listen, type Listener } from '../../../src/platform/http/server.ts';
+import { listen, type HttpListener } from '../../../src/platform/http/server.ts';
 import { keepBusy } from '../../support/http/busy.ts';
 
 const GRACE_MS = 20_000;
 const CONNECTIONS = 8;
 
-const listeners: Listener[] = [];
+const listeners: HttpListener[] = [];
 let release: (() => void) | undefined;
 afterEach(async () => {
   release?.();
   await Promise.all(listeners.splice(0).map((each) => each.close(0)));
 });
 
-async function start(): Promise<Listener> {
+async function start(): Promise<HttpListener> {
   const { promise: released, resolve } = Promise.withResolvers<void>();
   release = resolve;
   const router = Router()

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { NO_STANDING } from '../../../src/platform/core/rights.ts';
 import { createSurface } from '../../../src/platform/http/app.ts';
 import { BINARY, endpoint, handle } from '../../../src/platform/http/endpoint.ts';
-import { listen, type Listener } from '../../../src/platform/http/server.ts';
+import { listen, type HttpListener } from '../../../src/platform/http/server.ts';
 import { answersOn } from '../../support/http/one-connection.ts';
 
 const LENGTH = 10;
@@ -24,7 +24,7 @@ const pieces = function* (count: number) {
   for (let i = 0; i < count; i++) yield bytes(1);
 };
 
-let listener: Listener;
+let listener: HttpListener;
 beforeAll(async () => {
   const declared = (name: string, ranged: boolean) =>
     endpoint({ ...shared, id: `kites.${name}`, path: `/v1/${name}`, reply: BINARY, ...(ranged && { ranged }) });

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { first, present } from '../../../src/platform/core/present.ts';
 import { createSurface } from '../../../src/platform/http/app.ts';
-import { listen, type Listener } from '../../../src/platform/http/server.ts';
+import { listen, type HttpListener } from '../../../src/platform/http/server.ts';
 import { exchange } from '../../support/http/send-bytes.ts';
 
-let listener: Listener;
+let listener: HttpListener;
 beforeAll(async () => {
   const surface = createSurface({ routes: [], authenticate: () => Promise.reject(new Error('nobody is asked for')) });
   const log = pino({ level: 'silent' });

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { createLog } from '../../../src/platform/core/log.ts';
 import type { Place } from '../../../src/resources/event-log/model.ts';
 import { createEventLogStore } from '../../../src/resources/event-log/store/read.ts';
-import { createHub, type Listener } from '../../../src/resources/live/hub.ts';
+import { createHub, type LiveListener } from '../../../src/resources/live/hub.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { eventually } from '../../support/service/service.ts';
 
@@ -50,7 +50,10 @@ function tail() {
     log: createLog({ level: 'silent', pretty: false }),
   });
   const heard: unknown[] = [];
-  const listenerOf = (customerId: string): Listener => ({ customerId, hear: ({ data }) => void heard.push(data.id) });
+  const listenerOf = (customerId: string): LiveListener => ({
+    customerId,
+    hear: ({ data }) => void heard.push(data.id),
+  });
   const anotherRound = async () => {
     const before = rounds;
     await eventually(() => expect(rounds).toBeGreaterThan(before + 1));

@@ -1,12 +1,12 @@
 /** Composes whole texts: Markdown documents from the brief, an outline upstream, and the sentences of a kind of work. */
 import type { Material } from './material.ts';
-import type { Role } from './role.ts';
-import { ARTICLE_PARAGRAPHS, DOCUMENTS, type DocumentKind } from './stock/documents.ts';
+import type { OfflineRole } from './role.ts';
+import { ARTICLE_PARAGRAPHS, DOCUMENTS, type StockDocumentKind } from './stock/documents.ts';
 import type { Subject } from './subject.ts';
 import { findDocument, findField, findOutline, type Outline } from './upstream.ts';
 import { clip, inOneLine, withoutMarkup } from './words.ts';
 
-const BY_ROLE: Readonly<Record<Role, DocumentKind>> = {
+const BY_ROLE: Readonly<Record<OfflineRole, StockDocumentKind>> = {
   researcher: 'research',
   analyst: 'analysis',
   outliner: 'article',
@@ -25,14 +25,14 @@ const BY_ROLE: Readonly<Record<Role, DocumentKind>> = {
   general: 'general',
 };
 /** Words in the title of a step or its phase that tell more than the role. */
-const BY_TITLE: readonly (readonly [DocumentKind, RegExp])[] = [
+const BY_TITLE: readonly (readonly [StockDocumentKind, RegExp])[] = [
   ['newsletter', /\bnewsletter\b/i],
   ['social', /\bsocial\b/i],
   ['calendar', /\bcalendar\b/i],
   ['readme', /\breadme\b/i],
 ];
 
-export function documentKind({ role, step }: Pick<Material, 'role' | 'step'>, fieldName = ''): DocumentKind {
+export function documentKind({ role, step }: Pick<Material, 'role' | 'step'>, fieldName = ''): StockDocumentKind {
   const words = `${fieldName} ${step?.phaseTitle.slice(0, 200)} ${step?.stepTitle.slice(0, 200)}`;
   return BY_TITLE.find(([, pattern]) => pattern.test(words))?.[0] ?? BY_ROLE[role];
 }
@@ -72,7 +72,7 @@ function sectionsFromOutline({ sections }: Outline): string[] {
 }
 
 interface DocumentWish {
-  kind: DocumentKind;
+  kind: StockDocumentKind;
   /** Begins with the title as a heading, for a text whose title stands nowhere else. */
   hasTitle: boolean;
 }

@@ -1,11 +1,11 @@
 /** Everything that a reply of the offline model is composed from. */
-import type { Role } from './role.ts';
+import type { OfflineRole } from './role.ts';
 import type { StepPrompt } from './step-prompt.ts';
 import type { Subject } from './subject.ts';
 
 export interface Material {
   subject: Subject;
-  role: Role;
+  role: OfflineRole;
   /** The request as it was sent, without directives. */
   request: string;
   /** Undefined for a run that is no step of a project. */

@@ -1,6 +1,6 @@
 /** Tells which kind of work a reply does, so that it uses the sentences of that kind. */
 
-export type Role =
+export type OfflineRole =
   | 'researcher'
   | 'analyst'
   | 'outliner'
@@ -19,7 +19,7 @@ export type Role =
   | 'general';
 
 /** Words by which a role is known. An earlier one wins: a "motion designer" is an animator. */
-const ROLE_WORDS: readonly (readonly [Role, RegExp])[] = [
+const ROLE_WORDS: readonly (readonly [OfflineRole, RegExp])[] = [
   ['copywriter', /\b(?:copywriter|slogans?|marketing)\b/i],
   ['reviewer', /\breview(?:er)?\b/i],
   ['tester', /\b(?:tester|testing)\b/i],
@@ -37,13 +37,13 @@ const ROLE_WORDS: readonly (readonly [Role, RegExp])[] = [
   ['writer', /\b(?:writer|author|write|article|draft)\b/i],
 ];
 
-const roleIn = (text: string): Role | undefined => ROLE_WORDS.find(([, words]) => words.test(text))?.[0];
+const roleIn = (text: string): OfflineRole | undefined => ROLE_WORDS.find(([, words]) => words.test(text))?.[0];
 
 /**
  * @param system the system prompt, whose first sentence says who the model is to be
  * @param stepTitle decides if the system prompt names no role
  */
-export function detectRole(system: string, stepTitle = ''): Role {
+export function detectRole(system: string, stepTitle = ''): OfflineRole {
   const [firstLine = ''] = system.trimStart().slice(0, 400).split('\n', 1);
   const [firstSentence = ''] = firstLine.split('. ', 1);
   return roleIn(firstSentence) ?? roleIn(stepTitle.slice(0, 200)) ?? 'general';

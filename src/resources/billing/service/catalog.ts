@@ -5,7 +5,7 @@ import { tierOf } from '../../workspaces/model.ts';
 import { CATALOG_VERSION, contactSales, MODIFIERS, tiersOnSale, withProviderPrices } from '../catalogue.ts';
 import { TOPUP } from '../model.ts';
 import type { Billing, ProviderPlan } from '../provider.ts';
-import type { BillingStore, Deployment } from '../store.ts';
+import type { BillingStore, BilledWorkspace } from '../store.ts';
 import type { PlanIds } from './settings.ts';
 
 /** Prices are kept for this long, because anybody may ask often and they change seldom. */
@@ -71,7 +71,7 @@ export const createCatalog = ({ billing, planIds, store }: CatalogOptions) => {
   };
 };
 
-function liveNote(deployment: Deployment | undefined): string {
+function liveNote(deployment: BilledWorkspace | undefined): string {
   const amounts = 'Amounts are on the invoices of the billing provider.';
   if (!deployment || deployment.planInForce === deployment.plan) return amounts;
   return `${amounts} Until ${deployment.plan} is paid for, the caps are those of ${deployment.planInForce}.`;

@@ -9,7 +9,7 @@ import type { NewSubscription } from '../contract.ts';
 import type { Lease } from '../lease.ts';
 import type { Currency } from '../model.ts';
 import type { Billing, BillingCustomer, BillingProvider } from '../provider.ts';
-import type { BillingStore, Deployment } from '../store.ts';
+import type { BillingStore, BilledWorkspace } from '../store.ts';
 import { changeFor } from '../subscription.ts';
 import type { PlanIds } from './settings.ts';
 
@@ -26,7 +26,7 @@ export interface SubscribeOptions {
 const PLAN_ID = /^[\w-]{1,255}$/;
 
 export const createSubscribe = ({ billing, planIds, returnBase, store, lease, log }: SubscribeOptions) => {
-  async function deploymentOf(customerId: string): Promise<Deployment> {
+  async function deploymentOf(customerId: string): Promise<BilledWorkspace> {
     const deployment = await store.findDeployment(customerId);
     if (!deployment) throw new Problem('no_deployment_for_customer');
     if (deployment.status === 'archived') throw new Problem('workspace_archived');

@@ -3,7 +3,7 @@ import { and, desc, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
-import { takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
+import { takeDue, type ClaimQueue, type Turn } from '../../../platform/db/in-turn.ts';
 import type { Packed } from '../archive/pack.ts';
 import type { ExportFailure, ExportProgress, ExportRef } from '../model.ts';
 import { workspaceExports } from '../table.ts';
@@ -17,7 +17,7 @@ export interface ExportTry extends ExportRef {
 }
 
 const OPEN = sql`status in ('queued', 'running')`;
-const DUE: Queue = { table: 'workspace_exports', at: 'due_at', open: OPEN };
+const DUE: ClaimQueue = { table: 'workspace_exports', at: 'due_at', open: OPEN };
 
 const isIt = ({ customerId, exportId }: ExportRef) =>
   and(eq(workspaceExports.customerId, customerId), eq(workspaceExports.id, exportId));

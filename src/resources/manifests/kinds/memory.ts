@@ -4,14 +4,14 @@
  */
 import { z } from 'zod';
 import { present } from '../../../platform/core/present.ts';
-import { NewEntry } from '../../memory/contract.ts';
+import { NewMemoryEntry } from '../../memory/contract.ts';
 import { IN_FILES, NODE_SLUG } from '../../memory/model.ts';
 import type { MemoryService } from '../../memory/service.ts';
 import type { MemoryStore } from '../../memory/store/index.ts';
 import type { WorkspaceStore } from '../../workspaces/store/index.ts';
 import { defineKind, shaped, type Kind } from '../kind.ts';
 
-const of = NewEntry.shape;
+const of = NewMemoryEntry.shape;
 const text = (schema: typeof of.name | typeof of.agent | typeof of.source_attribution) =>
   schema.transform((value) => value ?? null).default(null);
 const MemoryManifest = z

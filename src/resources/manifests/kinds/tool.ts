@@ -11,7 +11,7 @@ import type { ToolRegistry } from '../../tools/registry.ts';
 import type { ToolService } from '../../tools/service.ts';
 import type { ToolDefinition, ToolStore } from '../../tools/store.ts';
 import { defineKind, shaped, type Kind } from '../kind.ts';
-import type { Content } from '../model.ts';
+import type { ManifestContent } from '../model.ts';
 
 const of = NewTool.shape;
 const Given = z.strictObject({
@@ -60,7 +60,7 @@ const manifestOf = (slug: string, tool: ToolDefinition): ToolManifest => ({
   sensitive: tool.sensitive,
 });
 
-const bodyOf = ({ body, schema }: Content) => ({ body: fieldsOf(body), schema: fieldsOf(schema) });
+const bodyOf = ({ body, schema }: ManifestContent) => ({ body: fieldsOf(body), schema: fieldsOf(schema) });
 
 export const toolKind = ({ customTools, tools, store, workspaces }: Dependencies): Kind =>
   defineKind<ToolManifest>({

@@ -8,7 +8,7 @@ import { isUnequipped, type TemplateService } from '../../templates/service.ts';
 import type { TemplateRow, TemplateStore } from '../../templates/store.ts';
 import { canonical } from '../../../platform/core/json.ts';
 import { defineKind, listed, shaped, unknownIn, type Kind } from '../kind.ts';
-import type { Fault, Path, Reference } from '../model.ts';
+import type { Fault, Path, ManifestReference } from '../model.ts';
 
 const Metadata = WorkflowManifest.pick({ collection: true, tags: true });
 
@@ -113,7 +113,7 @@ const stepsOf = ({ phases }: WorkflowManifest) =>
     phase.steps.map((step, stepAt) => ({ step, path: ['phases', phaseAt, 'steps', stepAt] })),
   );
 
-const references = (manifest: WorkflowManifest): Reference[] =>
+const references = (manifest: WorkflowManifest): ManifestReference[] =>
   stepsOf(manifest).flatMap(({ step, path }) => [
     ...(step.kind === 'agent' && step.assignee !== undefined
       ? [{ kind: 'agent' as const, name: step.assignee, path: [...path, 'assignee'] }]

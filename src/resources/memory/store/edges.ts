@@ -61,7 +61,7 @@ export async function resolveSlug(
       and dst_id is distinct from ${id}`);
 }
 
-export type LinkRow = Awaited<ReturnType<typeof listLinks>>['outgoing'][number];
+export type MemoryLinkRow = Awaited<ReturnType<typeof listLinks>>['outgoing'][number];
 
 /** @returns edges from and to an entry of the workspace, with what is at their other end */
 export async function listLinks(db: Database, customerId: string, id: number) {

@@ -2,7 +2,7 @@
 import { and, desc, eq, getTableColumns, isNotNull, ne, sql, type SQL } from 'drizzle-orm';
 import { first, present } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
-import type { Embedded } from '../../../platform/models/types.ts';
+import type { Embedding } from '../../../platform/models/types.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { PREVIEW_LENGTH, SKILL, type EntryStatus, type WikilinkType } from '../model.ts';
 import { countRows, countsOf } from '../../tallies/store.ts';
@@ -149,7 +149,7 @@ export type NewEntry = Pick<Row, 'type' | 'content'> &
       | 'category'
       | 'agents'
     >
-  > & { embedding: Embedded | null };
+  > & { embedding: Embedding | null };
 
 /**
  * Writes an entry with its links, and leads those to it that waited for its slug. It is called in a transaction that

@@ -1,7 +1,7 @@
 /** Finds what a run is reminded of when it begins: what is always to be known, and what is near to its prompt. */
 import { and, asc, eq, ne, or, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import type { Embedded } from '../../../platform/models/types.ts';
+import type { Embedding } from '../../../platform/models/types.ts';
 import { PERSONAL, SKILL } from '../model.ts';
 import { memoryEntries } from '../table.ts';
 import { nearest } from './search.ts';
@@ -49,7 +49,7 @@ export const listAlwaysLoaded = (
 /** @returns the entries nearest to a vector, without those that are always loaded */
 export const recallEntries = (
   db: Database,
-  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: Embedded; k: number },
+  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: Embedding; k: number },
 ): Promise<(Remembered & { score: number })[]> =>
   nearest<Remembered>(
     db,
@@ -60,7 +60,7 @@ export const recallEntries = (
 /** @returns what an agent finds when it searches */
 export const searchForAgent = (
   db: Database,
-  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: Embedded; k: number },
+  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: Embedding; k: number },
 ) => nearest<Found>(db, { customerId, embedding, k, where: seenBy(agent) }, foundColumns);
 
 /** The entries that were compared with a prompt, and those of them that were close enough to be told. */

@@ -7,7 +7,7 @@ import { and, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import type { SelectedFields } from 'drizzle-orm/pg-core';
 import { first } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
-import type { Embedded } from '../../../platform/models/types.ts';
+import type { Embedding } from '../../../platform/models/types.ts';
 import { isColumnOfVector, vectorText } from '../embedding-column.ts';
 import { memoryEntries } from '../table.ts';
 import { entriesWhere, entryListColumns, type EntryFilter, type EntryListRow } from './entries.ts';
@@ -26,7 +26,7 @@ const EF_SEARCH = 200;
 interface Nearest {
   customerId: string;
   /** It may be under way: meanwhile the database is asked how it is to be compared. */
-  embedding: Embedded | Promise<Embedded>;
+  embedding: Embedding | Promise<Embedding>;
   /** So many entries are wanted. */
   k: number;
   /** A condition beside that on the workspace. */

@@ -10,7 +10,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import { itemAt, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { isColumnOf } from '../embedding-column.ts';
-import type { Embedded } from '../../../platform/models/types.ts';
+import type { Embedding } from '../../../platform/models/types.ts';
 import { HNSW, memoryEntries } from '../table.ts';
 
 /** A model, and how many numbers its vectors have. */
@@ -161,7 +161,7 @@ export async function forget(db: Database, ids: readonly number[]): Promise<numb
 /** Writes the vector of an entry that still lacks one and whose content is still what was embedded. @returns 1 if so */
 export async function writeLacking(
   db: Database,
-  { id, content, embedding }: TextToEmbed & { embedding: Embedded },
+  { id, content, embedding }: TextToEmbed & { embedding: Embedding },
 ): Promise<number> {
   const rows = await db.orm
     .update(memoryEntries)

@@ -4,7 +4,7 @@ import type { Recipients } from '../recipients.ts';
 import { openConfig } from '../secrets.ts';
 import type { DestinationRow } from '../store/destinations.ts';
 import type { Notice } from './notice.ts';
-import type { Output } from './output.ts';
+import type { DeliveredOutput } from './output.ts';
 import type { OutputSender } from './sender.ts';
 import type { SpendingMessage } from './spending.ts';
 
@@ -19,7 +19,7 @@ interface Sending {
 /** @returns addresses that it was not sent to because they have not confirmed @throws OutputError and nothing else */
 export type Deliver = (
   destination: DestinationRow,
-  message: Output | Notice | SpendingMessage,
+  message: DeliveredOutput | Notice | SpendingMessage,
   sending?: Sending,
 ) => Promise<string[]>;
 

@@ -6,7 +6,7 @@ import { Problem } from '../../../platform/core/problem.ts';
 import type { Mail, Mailer } from '../../../platform/mail/mailer.ts';
 import { SAMPLE_NOTE } from '../../samples/model.ts';
 import type { DestinationTarget } from '../contract.ts';
-import { fileOf, OutputError, type Output } from './output.ts';
+import { fileOf, OutputError, type DeliveredOutput } from './output.ts';
 
 type EmailConfig = Extract<DestinationTarget, { kind: 'email' }>['config'];
 
@@ -30,7 +30,7 @@ export async function sendMail(
 export async function sendEmail(
   { mailer, linkTo }: { mailer: Mailer | undefined; linkTo: (projectId: string) => string },
   { to, subject }: EmailConfig,
-  output: Output,
+  output: DeliveredOutput,
 ): Promise<void> {
   const { deliveryId, project, artifact, isSample } = output;
   const { text, extension, contentType } = fileOf(output);

@@ -2,7 +2,7 @@
 import { CONTENT_TYPES, openable } from '../../../platform/core/openable.ts';
 import { MAX_OUTPUT_BYTES } from '../model.ts';
 
-export interface Output {
+export interface DeliveredOutput {
   /** It is the same for every attempt and redelivery, so that a receiver can tell a repeat. */
   deliveryId: string;
   project: { id: string; title: string; workflowSlug: string; workflowVersion: number };
@@ -33,7 +33,7 @@ export const refusedWith = (status: number, who: string, more = ''): OutputError
   });
 
 /** @returns the artifact as a file that programs open @throws OutputError where it is too large to be sent */
-export function fileOf({ artifact }: Output): { text: string; extension: string; contentType: string } {
+export function fileOf({ artifact }: DeliveredOutput): { text: string; extension: string; contentType: string } {
   const { text, extension } = openable(artifact.content);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_OUTPUT_BYTES) {

@@ -4,14 +4,14 @@ import { Readable } from 'node:stream';
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { readCapped } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
-import { fileOf, refusedWith, type Output } from './output.ts';
+import { fileOf, refusedWith, type DeliveredOutput } from './output.ts';
 
 type S3Config = Extract<DestinationTarget, { kind: 's3' }>['config'];
 
 /** An answer may be so long: an error is a short document. */
 const MAX_ANSWER = 64 * 1_024;
 
-const keyOf = ({ project, artifact }: Output, extension: string, prefix?: string): string =>
+const keyOf = ({ project, artifact }: DeliveredOutput, extension: string, prefix?: string): string =>
   [...(prefix === undefined ? [] : [prefix]), project.id, artifact.phaseSlug, `v${artifact.version}.${extension}`].join(
     '/',
   );
@@ -19,7 +19,7 @@ const keyOf = ({ project, artifact }: Output, extension: string, prefix?: string
 export async function sendS3(
   { fetch }: { fetch: GuardedFetch },
   { endpoint, region, bucket, prefix, access_key_id: accessKeyId, secret_access_key: secretAccessKey }: S3Config,
-  output: Output,
+  output: DeliveredOutput,
   signal?: AbortSignal,
 ): Promise<void> {
   const { text, extension, contentType } = fileOf(output);

@@ -8,13 +8,13 @@ import { SECRET_FIELDS } from '../model.ts';
 import { bodyLimitIn } from '../../../platform/egress/limits.ts';
 import { sendEmail } from './email.ts';
 import { sendNotice, type Notice } from './notice.ts';
-import { OutputError, type Output } from './output.ts';
+import { OutputError, type DeliveredOutput } from './output.ts';
 import { sendSpending, type SpendingMessage } from './spending.ts';
 import { sendS3 } from './s3.ts';
 import { sendSlack } from './slack.ts';
 import { sendWebhook, type Sign } from './webhook.ts';
 
-export interface SenderDependencies {
+export interface OutputSenderDependencies {
   fetch: GuardedFetch;
   mailer: Mailer | undefined;
   sign: Sign;
@@ -26,12 +26,12 @@ export interface SenderDependencies {
 /** @throws OutputError and nothing else */
 export type OutputSender = (
   target: DestinationTarget,
-  message: Output | Notice | SpendingMessage,
+  message: DeliveredOutput | Notice | SpendingMessage,
   cancelled?: AbortSignal,
 ) => Promise<void>;
 
 export const createOutputSender =
-  (deps: SenderDependencies): OutputSender =>
+  (deps: OutputSenderDependencies): OutputSender =>
   async (target, message, cancelled) => {
     const limits = { totalMs: deps.timeoutMs, raisedBy: { time: 'OUTPUT_TIMEOUT' } };
     const fetch: GuardedFetch = (url, init) => deps.fetch(url, init, limits);
@@ -51,7 +51,12 @@ export const createOutputSender =
     }
   };
 
-function dispatch(deps: SenderDependencies, target: DestinationTarget, output: Output, signal?: AbortSignal) {
+function dispatch(
+  deps: OutputSenderDependencies,
+  target: DestinationTarget,
+  output: DeliveredOutput,
+  signal?: AbortSignal,
+) {
   switch (target.kind) {
     case 'webhook':
       return sendWebhook(deps, target.config, output, signal);

@@ -3,7 +3,7 @@ import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { discard } from '../../../platform/egress/read-capped.ts';
 import { SAMPLE_NOTE } from '../../samples/model.ts';
 import type { DestinationTarget } from '../contract.ts';
-import { fileOf, refusedWith, type Output } from './output.ts';
+import { fileOf, refusedWith, type DeliveredOutput } from './output.ts';
 
 type SlackConfig = Extract<DestinationTarget, { kind: 'slack' }>['config'];
 
@@ -45,7 +45,7 @@ export async function postToSlack(
 export async function sendSlack(
   { fetch, linkTo }: { fetch: GuardedFetch; linkTo: (projectId: string) => string },
   config: SlackConfig,
-  output: Output,
+  output: DeliveredOutput,
   signal?: AbortSignal,
 ): Promise<void> {
   const { project, artifact, isSample } = output;

@@ -3,7 +3,7 @@ import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { discard } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
 import { ARTIFACT_FINISHED } from '../model.ts';
-import { fileOf, refusedWith, type Output } from './output.ts';
+import { fileOf, refusedWith, type DeliveredOutput } from './output.ts';
 
 type WebhookConfig = Extract<DestinationTarget, { kind: 'webhook' }>['config'];
 /** Signs as outbound webhooks do. */
@@ -50,7 +50,7 @@ export async function postSigned(
 export async function sendWebhook(
   deps: WebhookDependencies,
   config: WebhookConfig,
-  output: Output,
+  output: DeliveredOutput,
   signal?: AbortSignal,
 ): Promise<void> {
   const { deliveryId, project, artifact, isSample } = output;

@@ -8,7 +8,7 @@ import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
-import { behindOf, putOff, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
+import { behindOf, putOff, takeDue, type ClaimQueue, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
 import { HAS_SAMPLE_CONTENT } from '../../projects/store/project-columns.ts';
@@ -16,7 +16,7 @@ import { artifacts, projects } from '../../projects/table.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import { PAUSE_AFTER_MS } from '../../webhook-subscriptions/model.ts';
 import { workspaces } from '../../workspaces/table.ts';
-import type { DeliveryQuery, DeliveryRow } from '../contract.ts';
+import type { OutputDeliveryQuery, OutputDeliveryRow } from '../contract.ts';
 import { createDestinationRows, type DestinationRow } from './destinations.ts';
 import type { OutputDeliveryRef } from '../model.ts';
 import { addressNotices } from './notices.ts';
@@ -66,7 +66,7 @@ const STARTABLE = {
   workspaceId: workspaces.identityWorkspaceId,
 };
 
-const PENDING: Queue = { table: 'output_deliveries', at: 'due_at', open: sql`status = 'pending'` };
+const PENDING: ClaimQueue = { table: 'output_deliveries', at: 'due_at', open: sql`status = 'pending'` };
 /** Tells how far behind housekeeping is, by its chore. */
 export const OUTPUTS_BEHIND = { startOutputs: behindOf(PENDING) };
 
@@ -85,7 +85,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
     db.orm.select(DELIVERY).from(outputDeliveries).innerJoin(outputDestinations, ofItsDestination).$dynamic();
 
   /** @throws Problem not_found */
-  async function getDelivery(customerId: string, id: string): Promise<DeliveryRow> {
+  async function getDelivery(customerId: string, id: string): Promise<OutputDeliveryRow> {
     const [row] = await log().where(and(eq(outputDeliveries.customerId, customerId), eq(outputDeliveries.id, id)));
     return found(row);
   }
@@ -136,7 +136,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
   return {
     ...createDestinationRows(db),
 
-    async listDeliveries(customerId: string, { limit, offset, status, destination_id }: DeliveryQuery) {
+    async listDeliveries(customerId: string, { limit, offset, status, destination_id }: OutputDeliveryQuery) {
       const tallied: Tallied<'output_deliveries'> = {
         list: 'output_deliveries',
         customerId,

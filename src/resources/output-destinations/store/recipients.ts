@@ -20,7 +20,7 @@ export interface Recipient {
 }
 
 /** Says who is asked, and by whom. */
-export interface Asked {
+export interface RecipientRequest {
   id: string;
   email: string;
   customerId: string;
@@ -167,7 +167,7 @@ export const createRecipientStore = (db: Database) => {
     },
 
     /** @returns the recipients of a destination whose question is due */
-    listUnasked: (customerId: string, destinationId: string): Promise<Asked[]> =>
+    listUnasked: (customerId: string, destinationId: string): Promise<RecipientRequest[]> =>
       asked(
         and(
           eq(outputDestinations.customerId, customerId),
@@ -178,7 +178,7 @@ export const createRecipientStore = (db: Database) => {
       ),
 
     /** @returns recipients of all workspaces who were never asked, in pages by id */
-    listNeverAsked: (after: string | undefined, limit: number): Promise<Asked[]> =>
+    listNeverAsked: (after: string | undefined, limit: number): Promise<RecipientRequest[]> =>
       asked(
         and(
           isWaiting,
@@ -188,7 +188,7 @@ export const createRecipientStore = (db: Database) => {
       ).limit(limit),
 
     /** @returns false where somebody else asks just now, or did, or the mails of the day are used up */
-    claimQuestion: ({ id, email, customerId }: Asked, mailsPerDay: number): Promise<boolean> =>
+    claimQuestion: ({ id, email, customerId }: RecipientRequest, mailsPerDay: number): Promise<boolean> =>
       db
         .outermostTransaction(async () => {
           const claimed = await db.orm
@@ -217,7 +217,7 @@ export const createRecipientStore = (db: Database) => {
       await db.orm.update(outputRecipients).set({ askedAt: null }).where(eq(outputRecipients.id, id));
     },
 
-    async find(id: string): Promise<Asked | undefined> {
+    async find(id: string): Promise<RecipientRequest | undefined> {
       const [row] = await asked(eq(outputRecipients.id, id));
       return row;
     },

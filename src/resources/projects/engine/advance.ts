@@ -26,10 +26,11 @@ import type { StepRow } from './step-row.ts';
 
 const UNBEGUN = ['paused', 'not_yet', 'put_back', 'superseded'] as const;
 
-const hasBegun = (beginning: AttemptBeginning): beginning is Begun['beginning'] => !isOneOf(UNBEGUN, beginning.kind);
+const hasBegun = (beginning: AttemptBeginning): beginning is StartedStep['beginning'] =>
+  !isOneOf(UNBEGUN, beginning.kind);
 
 /** A step that has begun. The workflow itself asks for those that could not begin. */
-export interface Begun {
+export interface StartedStep {
   subtaskId: string;
   beginning: Exclude<AttemptBeginning, { kind: (typeof UNBEGUN)[number] }>;
 }
@@ -41,8 +42,8 @@ async function beginAll(
   ref: PhaseRef,
   { next, steps, granted = null }: { next: readonly Next[]; steps: readonly StepRow[]; granted?: string | null },
   effectOf: EffectOf,
-): Promise<Begun[]> {
-  const begun: Begun[] = [];
+): Promise<StartedStep[]> {
+  const begun: StartedStep[] = [];
   for (const { subtaskId, key } of next) {
     const step = steps.find((each) => each.subtaskId === subtaskId);
     const dispatch = { ...ref, subtaskId, key, granted: subtaskId === granted };
@@ -61,7 +62,7 @@ export const openAndBegin = (
   ref: PhaseRef,
   { granted, key }: { granted: string | null; key: string },
   effectOf: EffectOf,
-): Promise<PhaseOpening & { begun: Begun[] }> =>
+): Promise<PhaseOpening & { begun: StartedStep[] }> =>
   db.transaction(async () => {
     const project = await lockProject(db, ref.projectId);
     const opening = await openPhase(db, project, ref, granted !== null);
@@ -95,7 +96,7 @@ export const settleAndGoOn = (
   ref: PhaseRef,
   { attemptId, fault, next, isLast }: Settlement,
   effectOf: EffectOf,
-): Promise<{ outcome: AttemptOutcome; begun: Begun[]; ending?: PhaseEnding }> =>
+): Promise<{ outcome: AttemptOutcome; begun: StartedStep[]; ending?: PhaseEnding }> =>
   db.transaction(async () => {
     const project = await lockProject(db, ref.projectId);
     const attempt = { attemptId, fault, isLast, next };

@@ -19,7 +19,7 @@ import {
 } from '../../templates/model.ts';
 import type { ProjectRow } from '../contract.ts';
 import { PROJECT } from './project-columns.ts';
-import type { Board } from './queries.ts';
+import type { ProjectBoard } from './queries.ts';
 
 export interface NewProject {
   customerId: string;
@@ -62,7 +62,7 @@ export function projectIdOf(name: string): string {
 /** A project that was accepted, as its caller sees it, and what its workflow is started with. */
 export interface PlannedProject {
   project: ProjectRow;
-  board: Board;
+  board: ProjectBoard;
 }
 
 /** @throws Problem not_found, workspace_archived, bad_request */

@@ -1,7 +1,7 @@
 /** Reads projects that are under way by their rows, where it is not known whether a workflow still works on them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import { behindOf, makeAllDue, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
+import { behindOf, makeAllDue, takeDue, type ClaimQueue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { PHASES_BEFORE_ARE_DONE, stepsBeforeAreDone } from './ready.ts';
 import { DONE, GOING_PROJECT, IN_FLIGHT } from './statuses.ts';
@@ -18,7 +18,7 @@ export interface CheckedProject {
   isAbandoned: boolean;
 }
 
-const UNSTARTED: Queue = {
+const UNSTARTED: ClaimQueue = {
   table: 'projects',
   at: 'start_due_at',
   open: sql`status = 'planning' and start_due_at is not null`,
@@ -43,7 +43,7 @@ export const askAgain = (db: Database, id: string) =>
     sql`update projects set checked_at = abandoned_at - interval '1 ms' where id = ${id} and status = 'abandoned'`,
   );
 
-const underWay = (olderThanMs: number): Queue => ({
+const underWay = (olderThanMs: number): ClaimQueue => ({
   table: 'projects',
   at: 'checked_at',
   lateMs: olderThanMs,

@@ -212,15 +212,15 @@ export async function sumCost(db: Database, customerId: string, projectId: strin
  * What a project's workflow is started with, as the record has it now. Temporal keeps this value, so it has no words of
  * the brief.
  */
-export type Board = Pick<
+export type ProjectBoard = Pick<
   ProjectInput,
   'projectId' | 'customerId' | 'workspaceId' | 'title' | 'workflowSlug' | 'phases' | 'status' | 'pause'
 > & { costUsd: string };
 
 /** Loads the board of a project in any workspace, for the service itself. */
-export async function loadBoard(db: Database, projectId: string): Promise<Board | undefined> {
+export async function loadBoard(db: Database, projectId: string): Promise<ProjectBoard | undefined> {
   type Phase = Omit<BoardPhase, 'dependsOn'> & { dependsOn: string[] };
-  const [row] = await db.rows<Omit<Board, 'phases' | 'pause'> & { phases: Phase[]; pause: Pause | null }>(sql`
+  const [row] = await db.rows<Omit<ProjectBoard, 'phases' | 'pause'> & { phases: Phase[]; pause: Pause | null }>(sql`
     select p.id as "projectId", p.customer_id as "customerId", w.identity_workspace_id as "workspaceId",
       case when p.is_titled then p.title else p.workflow_slug end as title, p.workflow_slug as "workflowSlug", p.status, ${spentOf(sql`'project:' || p.id`)} as "costUsd",
       case when p.status = 'paused' then jsonb_build_object('reason', p.pause_reason, 'since', ${pausedSince(sql`p.id`)}) end as pause,

@@ -1,7 +1,7 @@
 /** Finds runs that are in flight by their rows, of which nobody knows whether anything still works on them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import { behindOf, makeAllDue, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
+import { behindOf, makeAllDue, takeDue, type ClaimQueue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { askOrRefuse } from './lost-effects.ts';
 import { OPEN_RUN } from './statuses.ts';
@@ -16,7 +16,7 @@ export interface CheckedRun {
   owner: 'none' | 'there' | 'over';
 }
 
-const UNSTARTED: Queue = {
+const UNSTARTED: ClaimQueue = {
   table: 'runs',
   at: 'start_due_at',
   open: sql`status = 'queued' and start_due_at is not null`,
@@ -44,7 +44,7 @@ export const noteStarted = (db: Database, ids: readonly string[]) =>
     update runs set start_due_at = null
     where id = any(${sql.param([...ids])}::text[]) and status = 'queued' and start_due_at is not null`);
 
-const inFlight = (olderThanMs: number): Queue => ({
+const inFlight = (olderThanMs: number): ClaimQueue => ({
   table: 'runs',
   at: 'checked_at',
   lateMs: olderThanMs,

@@ -2,13 +2,13 @@
 import { and, asc, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { countRows, countsOf, findPage, type Tallied } from '../../tallies/store.ts';
-import { OPEN_STATUSES, type Wait } from '../model.ts';
+import { OPEN_STATUSES, type RunWaitReason } from '../model.ts';
 import { runEvents, runs } from '../table.ts';
 import { giveBack } from './budgets.ts';
 import { OPEN_RUN } from './statuses.ts';
 
 export interface RunWait {
-  what: Wait;
+  what: RunWaitReason;
   since: string;
 }
 

@@ -14,7 +14,7 @@ import { patternOf } from '../words.ts';
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
-export interface Asked {
+export interface SearchRequest {
   customerId: string;
   /** Queries of text search: what stands in the document, and which documents. */
   words: string;
@@ -58,7 +58,7 @@ const EXCERPT = 240;
 const NOTHING = sql``;
 
 /** The documents that are asked for, as `d`. */
-const matching = ({ customerId, words, marks, from, to }: Asked): SQL => sql`
+const matching = ({ customerId, words, marks, from, to }: SearchRequest): SQL => sql`
   search_documents d where d.customer_id = ${customerId} and d.words @@ (${marks}::tsquery && ${words}::tsquery)
     ${from === undefined ? NOTHING : sql`and d.at >= ${from.toISOString()}::timestamptz`}
     ${to === undefined ? NOTHING : sql`and d.at < ${to.toISOString()}::timestamptz`}`;
@@ -109,7 +109,7 @@ const subjects = (customerId: string): SQL => sql`
 export const createSearchStore = (db: Database) => ({
   /** The newest documents that match are ranked among each other; a page is of those, in the order of rank, then of time. */
   async search(
-    asked: Asked,
+    asked: SearchRequest,
     { newest, after }: SearchPlace,
     limit: number,
   ): Promise<{ hits: SearchHit[]; next: SearchPlace | null }> {
@@ -163,7 +163,7 @@ export const createSearchStore = (db: Database) => ({
   },
 
   /** @returns the subjects of the newest documents that are asked for, newest first */
-  async newest(asked: Asked, most: number): Promise<string[]> {
+  async newest(asked: SearchRequest, most: number): Promise<string[]> {
     const rows = await db.rows<{ subject: string }>(
       sql`select d.subject from ${matching(asked)} order by d.at desc, d.subject desc limit ${most}`,
     );

@@ -6,14 +6,14 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
 import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
-import { behindOf, putOff, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
+import { behindOf, putOff, takeDue, type ClaimQueue, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Place } from '../../event-log/model.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import { workspaces } from '../../workspaces/table.ts';
-import type { DeliveryQuery, DeliveryRow } from '../contract.ts';
+import type { WebhookDeliveryQuery, WebhookDeliveryRow } from '../contract.ts';
 import { createEndpointRows, type SealedSecrets } from './endpoints.ts';
 import { PAUSE_AFTER_MS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from '../model.ts';
 import { webhookDeliveries, webhookDeliveryAttempts, webhookEvents, webhookSubscriptions } from '../table.ts';
@@ -45,7 +45,7 @@ const DELIVERY = {
   redeliveries: webhookDeliveries.redeliveries,
   created_at: webhookDeliveries.createdAt,
   completed_at: webhookDeliveries.completedAt,
-  attempts: sql<DeliveryRow['attempts']>`(
+  attempts: sql<WebhookDeliveryRow['attempts']>`(
     select coalesce(json_agg(json_build_object(
       'attempt', attempt.attempt, 'ts', attempt.ts, 'status_code', attempt.status_code,
       'duration_ms', attempt.duration_ms, 'error', attempt.error, 'response_excerpt', attempt.response_excerpt
@@ -100,7 +100,7 @@ const STARTED_ATTEMPT = {
   ...TARGET,
 };
 
-const PENDING: Queue = { table: 'webhook_deliveries', at: 'due_at', open: sql`status = 'pending'` };
+const PENDING: ClaimQueue = { table: 'webhook_deliveries', at: 'due_at', open: sql`status = 'pending'` };
 /** Tells how far behind housekeeping is, by its chore. */
 export const WEBHOOKS_BEHIND = { startWebhooks: behindOf(PENDING) };
 
@@ -119,7 +119,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     db.orm.select(DELIVERY).from(webhookDeliveries).innerJoin(webhookSubscriptions, OF_ITS_ENDPOINT).$dynamic();
 
   /** @throws Problem not_found */
-  async function getDelivery(customerId: string, id: string): Promise<DeliveryRow> {
+  async function getDelivery(customerId: string, id: string): Promise<WebhookDeliveryRow> {
     const [row] = await log().where(and(eq(webhookDeliveries.customerId, customerId), eq(webhookDeliveries.id, id)));
     return found(row);
   }
@@ -156,7 +156,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     ...createEndpointRows(db),
     ...pauses,
 
-    async listDeliveries(customerId: string, { limit, offset, status, endpoint }: DeliveryQuery) {
+    async listDeliveries(customerId: string, { limit, offset, status, endpoint }: WebhookDeliveryQuery) {
       const tallied: Tallied<'webhook_deliveries'> = {
         list: 'webhook_deliveries',
         customerId,

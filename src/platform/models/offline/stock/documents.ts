@@ -9,7 +9,7 @@ export interface DocumentStock {
   ending?: string;
 }
 
-export type DocumentKind =
+export type StockDocumentKind =
   | 'article'
   | 'newsletter'
   | 'social'
@@ -38,7 +38,7 @@ export const ARTICLE_PARAGRAPHS: readonly string[] = [
   'A look at those who tried it and stopped would be useful, because their reasons say more than praise does.',
 ];
 
-export const DOCUMENTS: Readonly<Record<DocumentKind, DocumentStock>> = {
+export const DOCUMENTS: Readonly<Record<StockDocumentKind, DocumentStock>> = {
   article: {
     opening: [
       'This article is about {topic}. It stands in for one that has not been written yet, so that its place and its shape can be seen.',

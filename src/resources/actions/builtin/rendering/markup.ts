@@ -12,7 +12,7 @@ const MARKUP = Symbol('markup');
 export interface Markup {
   readonly [MARKUP]: string;
 }
-export type Content = string | number | Markup | readonly Content[] | null | undefined | false;
+export type MarkupContent = string | number | Markup | readonly MarkupContent[] | null | undefined | false;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -28,7 +28,7 @@ const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]/g;
 export const plain = (text: string): string => text.toWellFormed().replace(FORBIDDEN, '');
 const escape = (text: string): string => plain(text).replace(/[&<>"']/g, (char) => present(ENTITIES[char]));
 
-function render(content: Content): string {
+function render(content: MarkupContent): string {
   if (content === null || content === undefined || content === false) return '';
   if (typeof content === 'string') return escape(content);
   if (typeof content === 'number') return String(content);
@@ -37,7 +37,7 @@ function render(content: Content): string {
 
 export const raw = (markup: string): Markup => ({ [MARKUP]: markup });
 /** It serves for SVG too, because XML needs the same characters escaped. */
-export const html = (strings: TemplateStringsArray, ...values: Content[]): Markup =>
+export const html = (strings: TemplateStringsArray, ...values: MarkupContent[]): Markup =>
   raw(strings.reduce((text, next, index) => text + render(values[index - 1]) + next));
 export const textOf = (markup: Markup): string => markup[MARKUP];
 
