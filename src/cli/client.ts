@@ -37,6 +37,11 @@ export interface ServiceClient {
    */
   controlPlane<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
   /**
+   * Calls the control plane itself, with the token of an operator.
+   * @throws CliError
+   */
+  operate<T>(token: string, method: string, path: string, body?: unknown): Promise<T>;
+  /**
    * Begins to read a file of the control plane, which may take long.
    * @throws CliError where the service refuses, and what `fetch` throws where the connection breaks
    */
@@ -45,9 +50,9 @@ export interface ServiceClient {
 
 export interface ServiceAddress {
   baseUrl: string;
-  apiKey: string | undefined;
-  session: string | undefined;
-  uiUrl: string | undefined;
+  apiKey?: string | undefined;
+  session?: string | undefined;
+  uiUrl?: string | undefined;
   temporalAddress?: string | undefined;
 }
 
@@ -116,6 +121,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
     controlPlane(method, path, body, headers = {}) {
       return request(method, CONTROL_PLANE + path, { ...headers, ...withSession() }, body);
     },
+    operate: (token, method, path, body) => request(method, path, { 'x-operator-token': token }, body),
     async download(path, headers) {
       const response = await fetch(baseUrl + CONTROL_PLANE + path, { headers: { ...headers, ...withSession() } });
       if (response.ok) return response;

@@ -13,7 +13,7 @@ export interface Columns<Row> {
   paint?: Readonly<Record<string, NonNullable<Column<Row>['paint']>>>;
 }
 
-/** @param reply has the rows as its `data` */
+/** @param reply has the rows as its `data`; without it any field is taken */
 export function columnsOf<Row>(
   reply: unknown,
   { columns, cells = {}, paint = {} }: Columns<Row>,
@@ -23,7 +23,7 @@ export function columnsOf<Row>(
   return columns.split(', ').map((text) => {
     const [, title = '', right, wide, field, length] = /^(.+?)(>?)(\??)(?: ([a-z_0-9]+))?(?:~(\d+))?$/.exec(text) ?? [];
     const value = cells[title];
-    if (!value && (field === undefined || !(field in shape)))
+    if (!value && (field === undefined || (reply !== undefined && !(field in shape))))
       throw new Error(`column ${text}: the reply has no such field`);
     const asPainted = paint[title] ?? (title === 'STATUS' ? paintedStatus : undefined);
     return {

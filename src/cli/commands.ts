@@ -12,8 +12,8 @@ import { openService, type ServiceClient } from './client.ts';
 import { columnsOf, type Columns } from './columns.ts';
 import { readText } from './input.ts';
 import { asList, list as printList, type ListOptions } from './listing.ts';
-import { confirmable, confirmed } from './otp.ts';
-import { CliError, oneLine, print, printJson } from './output.ts';
+import { confirmable, confirmed, type Confirming } from './otp.ts';
+import { CliError, oneLine, print, printJson, printTable } from './output.ts';
 import { choicesOf, converted, optionOf, partsOf, shapeOf, type Flags } from './schemas.ts';
 
 /** Adds one command to a group, or a group to the program. */
@@ -25,10 +25,19 @@ type Declared = Pick<
 >;
 
 type Words<Usage> = Usage extends `${string}<${infer Name}>${infer Rest}` ? Name | Words<Rest> : never;
+type OptionalWords<Usage> = Usage extends `${string}[${infer Name}]${infer Rest}` ? Name | OptionalWords<Rest> : never;
 type NameOf<Flag> = Flag extends `${infer Name} | ${string}` ? Name : Flag;
 type Value<Flag> =
-  NameOf<Flag> extends `${string}...>${string}` ? string[] : NameOf<Flag> extends `${string}<${string}` ? string : true;
-type Given<Usage, Of> = { [Name in Words<Usage>]: string } & { [Name in keyof Of]?: Value<Of[Name]> };
+  NameOf<Flag> extends `${string}<${string}`
+    ? NameOf<Flag> extends `${string}...>${string}` | `${string}>*`
+      ? string[]
+      : string
+    : true;
+type Given<Usage, Of> = {
+  [Name in Words<Usage> as Name extends `${infer One}...` ? One : Name]: Name extends `${string}...`
+    ? string[]
+    : string;
+} & { [Name in OptionalWords<Usage>]?: string } & { [Name in keyof Of]?: Value<Of[Name]> };
 export type ReplyOf<E> = E extends { reply: infer Reply }
   ? Reply extends z.ZodType
     ? z.output<Reply>
@@ -40,6 +49,10 @@ interface Common<Usage, Of extends Flags> {
   about: string;
   /** Helps with words of the usage. */
   words?: Readonly<Record<string, string>>;
+  /** What a flag may be, if no schema says so. */
+  choices?: Readonly<Record<string, readonly string[]>>;
+  /** Read words and flags, or refuse them before anything else is done. */
+  parse?: Readonly<Record<string, (text: string, before?: unknown) => unknown>>;
   flags?: Of;
   /** Is shown below the help. */
   after?: string;
@@ -48,19 +61,40 @@ interface Common<Usage, Of extends Flags> {
   path?: (given: Given<Usage, Of>, service: ServiceClient) => Promise<unknown[]>;
 }
 
-interface Spec<Usage, E, Of extends Flags> extends Common<Usage, Of> {
+interface Spec<Usage, E, Of extends Flags, Other> extends Common<Usage, Of> {
   /** The field whose text may come from a file in its place. */
   file?: string;
   /** Is said if neither was given. */
   needs?: string;
   /** @returns the fields to send, if they are not those that were given */
   fields?: (given: Given<Usage, Of>, service: ServiceClient) => object | Promise<object>;
-  /** @returns what a person is told of the reply */
-  say?: (reply: ReplyOf<E>, given: Given<Usage, Of>, service: ServiceClient) => string | Promise<string>;
+  /** Tells a person of the reply. @returns the text, unless it is printed already */
+  say?: (
+    reply: ReplyOf<E | Other>,
+    given: Given<Usage, Of>,
+    service: ServiceClient,
+  ) => string | void | Promise<string | void>;
+  /** @returns another endpoint, with what it is sent, if what was given asks for it */
+  choose?: (given: Given<Usage, Of>, service: ServiceClient) => Choice<Other> | Promise<Choice<Other>>;
   /** @returns what a program is told, if that is not the reply */
-  json?: (reply: ReplyOf<E>, given: Given<Usage, Of>, service: ServiceClient) => unknown;
+  json?: (reply: ReplyOf<E | Other>, given: Given<Usage, Of>, service: ServiceClient) => unknown;
+  /** Says that nothing is told of the reply, since what follows tells more. */
+  isQuiet?: (given: Given<Usage, Of>) => boolean;
+  /** Goes on after the reply was told. */
+  then?: (
+    reply: ReplyOf<E | Other>,
+    given: Given<Usage, Of>,
+    service: ServiceClient,
+    isJson: boolean,
+  ) => void | Promise<void>;
   /** Names what is missing, if the service answers 404. */
   orElse?: (given: Given<Usage, Of>) => (error: unknown) => never;
+}
+
+interface Choice<E> {
+  endpoint?: E;
+  path?: readonly unknown[];
+  fields?: object;
 }
 
 interface ListSpec<Usage, E, Of extends Flags> extends Common<Usage, Of>, Columns<RowOf<E>> {
@@ -71,10 +105,15 @@ interface ListSpec<Usage, E, Of extends Flags> extends Common<Usage, Of>, Column
 
 /** @returns a command that sends a request and tells what came of it */
 export const command =
-  <const Usage extends string, E extends Declared, const Of extends Flags = Record<never, never>>(
+  <
+    const Usage extends string,
+    E extends Declared,
+    const Of extends Flags = Record<never, never>,
+    Other extends Declared = E,
+  >(
     usage: Usage,
     endpoint: E,
-    spec: Spec<Usage, E, Of>,
+    spec: Spec<Usage, E, Of, Other>,
   ): Add =>
   (group) => {
     const { made, names, fieldNames } = declare(group, usage, endpoint, spec);
@@ -86,24 +125,31 @@ export const command =
       const { json, file, challenge, code, force } = made.opts<Record<string, string | undefined>>();
       const given = givenTo<Given<Usage, Of>>(made, names, fieldNames);
       const service = await openService(process.env);
-      const path = addressOf(endpoint, spec.path ? await spec.path(given, service) : Object.values(given));
-      const isFromPath = (name: string) =>
-        !spec.path && names.indexOf(name) >= 0 && names.indexOf(name) < parametersOf(endpoint);
-      const own = Object.entries(given).filter(([name]) => !isFromPath(name));
-      const fields = { ...fieldsOf(spec.fields ? await spec.fields(given, service) : Object.fromEntries(own)) };
       if (spec.file && file !== undefined) {
-        if (fields[spec.file] !== undefined) throw new CliError(`give ${nameOfFlag(made, spec)} or --file, not both`);
-        fields[spec.file] = await readText(file);
+        if (spec.file in given) throw new CliError(`give ${nameOfFlag(made, spec)} or --file, not both`);
+        Object.assign(given, { [spec.file]: await readText(file) });
       }
-      if (spec.file && spec.needs && fields[spec.file] === undefined) throw new CliError(spec.needs);
-      const reply = await send<ReplyOf<E>>(service, endpoint, {
-        path,
-        fields: await converted(endpoint, { ...fields, force: force && 'true' }, spec.flags),
-        confirming: { challenge, code },
-      }).catch(spec.orElse?.(given) ?? rethrow);
-      const [name, value] = Object.entries(given)[Math.max(0, parametersOf(endpoint) - 1)] ?? [];
-      if (json) printJson(spec.json?.(reply, given, service) ?? reply ?? { [name ?? 'done']: value, deleted: true });
-      else print(spec.say ? await spec.say(reply, given, service) : `${String(value)} is deleted`);
+      if (spec.file && spec.needs && !(spec.file in given)) throw new CliError(spec.needs);
+      const chosen: { endpoint: E | Other; path?: readonly unknown[]; fields?: object } = {
+        endpoint,
+        ...(await spec.choose?.(given, service)),
+      };
+      const path = chosen.path ?? (spec.path ? await spec.path(given, service) : Object.values(given));
+      // The first words are in the path already.
+      const inPath = spec.path ? [] : names.slice(0, parametersOf(endpoint));
+      const others = Object.fromEntries(Object.entries(given).filter(([name]) => !inPath.includes(name)));
+      const fields = fieldsOf(chosen.fields ?? (spec.fields ? await spec.fields(given, service) : others));
+      const sent = await converted(chosen.endpoint, { ...fields, force: force && 'true' }, spec.flags);
+      const reply = await ask(service, chosen.endpoint, path, sent, { challenge, code }).catch(
+        spec.orElse?.(given) ?? rethrow,
+      );
+      if (!spec.isQuiet?.(given)) {
+        const [name = '', value] = Object.entries(given)[Math.max(0, parametersOf(endpoint) - 1)] ?? [];
+        const text = json || !spec.say ? `${String(value)} is deleted` : await spec.say(reply, given, service);
+        if (json) printJson((await spec.json?.(reply, given, service)) ?? reply ?? { [name]: value, deleted: true });
+        else if (typeof text === 'string') print(text);
+      }
+      await spec.then?.(reply, given, service, json !== undefined);
     });
   };
 
@@ -138,6 +184,13 @@ export const list =
     });
   };
 
+/** Prints rows that a reply has beside something else. @param endpoint has rows like these as `data` of its reply */
+export const table = <Row>(
+  rows: readonly Row[],
+  { empty, ...columns }: Columns<Row> & { empty: string },
+  schema?: unknown,
+): void => printTable(rows, columnsOf<Row>(schema, columns), empty);
+
 /** @returns a group of commands */
 export const group =
   (names: string, about: string, commands: readonly Add[], after = ''): Add =>
@@ -163,10 +216,12 @@ function declare<Of extends Flags>(
   {
     about,
     words = {},
+    parse = {},
+    choices: others = {},
     flags,
     after,
     isDefault = false,
-  }: Pick<Common<never, Of>, 'about' | 'words' | 'flags' | 'after' | 'isDefault'>,
+  }: Pick<Common<never, Of>, 'about' | 'words' | 'parse' | 'choices' | 'flags' | 'after' | 'isDefault'>,
   also = (made: Command) => made,
 ) {
   const [names = '', ...texts] = usage.split(' ');
@@ -174,13 +229,20 @@ function declare<Of extends Flags>(
   const made = also(group.command(name, { isDefault })).description(about).aliases(aliases);
   const shape = { ...shapeOf(endpoint.query), ...shapeOf(endpoint.body) };
   for (const text of texts) {
-    const argument = new Argument(text, words[text.slice(1, -1)] ?? '');
+    const argument = new Argument(text);
+    argument.description = words[argument.name()] ?? '';
     const choices = choicesOf(shape[argument.name()]);
-    made.addArgument(choices ? argument.choices(choices) : argument);
+    const read = parse[argument.name()];
+    if (choices) argument.choices(choices);
+    else if (read) argument.argParser(read);
+    made.addArgument(argument);
   }
   const fieldNames = new Map(
     Object.entries(flags ?? {}).map(([field, flag]) => {
       const option = optionOf(flag, shape[field.replace('!', '')]);
+      const [listed, reader] = [others[field], parse[field]];
+      if (listed) option.choices(listed);
+      if (reader) option.argParser(reader);
       made.addOption(option);
       return [option.attributeName(), field.replace('!', '')] as const;
     }),
@@ -209,16 +271,17 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-/** Sends what an endpoint takes: fields of its query there, all others as its body. */
-async function send<Reply>(
+/**
+ * Sends what an endpoint takes: fields of its query there, all others as its body.
+ * @param path fills the parameters of its path
+ */
+export async function ask<E extends Declared>(
   service: ServiceClient,
-  endpoint: Declared,
-  {
-    path,
-    fields,
-    confirming,
-  }: { path: string; fields: Record<string, unknown>; confirming: Parameters<typeof confirmed>[2] },
-): Promise<Reply> {
+  endpoint: E,
+  path: readonly unknown[] = [],
+  fields: Readonly<Record<string, unknown>> = {},
+  confirming: Confirming = {},
+): Promise<ReplyOf<E>> {
   const known = shapeOf(endpoint.query);
   const isQuery = (name: string) => name in known || endpoint.method === 'get' || endpoint.method === 'delete';
   const query = new URLSearchParams();
@@ -228,9 +291,9 @@ async function send<Reply>(
   const { files } = body;
   const sent = endpoint.uploads && Array.isArray(files) ? await formOf(files.map(String)) : endpoint.body && body;
   const method = endpoint.method.toUpperCase();
-  const to = `${path}${query.size > 0 ? `?${query.toString()}` : ''}`;
-  if (endpoint.otp) return confirmed<Reply>(service, { method, path: to, body: sent }, confirming);
-  return service[endpoint.surface === 'public' ? 'api' : 'controlPlane']<Reply>(method, to, sent);
+  const to = `${addressOf(endpoint, path)}${query.size > 0 ? `?${query.toString()}` : ''}`;
+  if (endpoint.otp) return confirmed<ReplyOf<E>>(service, { method, path: to, body: sent }, confirming);
+  return service[endpoint.surface === 'public' ? 'api' : 'controlPlane']<ReplyOf<E>>(method, to, sent);
 }
 
 function nameOfFlag(made: Command, { file = '', flags = {} }: { file?: string; flags?: Flags }): string {

@@ -26,6 +26,13 @@ export const between = (command: Command, word: string): Command =>
     .option('--from <time>', `${word} then or later: 2026-11-25, a time, or 3d, 12h, 30m ago`, parseTime)
     .option('--to <time>', `${word} before`, parseTime);
 
+/** The same, as declared flags. */
+export const TIMES = (word: string) =>
+  ({
+    from: `--from <time> | ${word} then or later: 2026-11-25, a time, or 3d, 12h, 30m ago`,
+    to: `--to <time> | ${word} before`,
+  }) as const;
+
 /** @returns the parameters that were given */
 export const queryOf = (fields: Record<string, string | undefined>): URLSearchParams =>
   new URLSearchParams(Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined));

@@ -66,13 +66,5 @@ export async function list<Row>(listing: Listing<Row>, { json, output, watch }: 
 }
 
 /** What a command prints that changed something: JSON for programs, else a line. */
-/** Adds what deletes a thing although others use it. */
-export const withForce = (command: Command): Command =>
-  command.option('--force', 'delete it although something uses it');
-
-/** @returns the address by which a thing is deleted */
-export const deletionOf = (path: string, { force }: { force?: boolean }): string =>
-  force ? `${path}?force=true` : path;
-
 export const report = (value: unknown, { json }: { json?: boolean }, line: string): void =>
   json ? printJson(value) : print(line);

@@ -1,7 +1,8 @@
 /** Adds `aos project gates`, `approve` and `reject`, which show what waits for an answer and give the answer. */
-import type { ProjectsListResponse } from '../../client/src/api.ts';
+import type { EditSession, ProjectsListResponse } from '../../client/src/api.ts';
 import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { changesOf } from './following.ts';
 import { CliError, oneLine, paint, print, printJson } from './output.ts';
 import { gateLines } from './project-board.ts';
 import { mapAtOnce, pickStep, readBoard, type Board } from './project-client.ts';
@@ -49,6 +50,32 @@ export async function printGates(service: ServiceClient, board: Board): Promise<
   }
 }
 
+const PLAN_TIMEOUT_MS = 600_000;
+
+/** Returns when the plan of an edit session waits for a decision, and shows it to people. */
+export async function showPlan(service: ServiceClient, projectId: string, session: EditSession, isJson: boolean) {
+  const board = await untilPlanned(service, projectId, session);
+  if (!isJson) await printGates(service, board);
+}
+
+async function untilPlanned(service: ServiceClient, projectId: string, session: EditSession): Promise<Board> {
+  const changes = await changesOf(service, { projectId, kinds: ['project'] });
+  try {
+    for (const deadline = performance.now() + PLAN_TIMEOUT_MS; performance.now() < deadline;) {
+      const board = await readBoard(service, projectId);
+      if (waitingGates(board).some(({ id }) => id === session.gate_subtask_id)) return board;
+      const status = board.phases.find(({ id }) => id === session.task_id)?.status;
+      if (status === 'failed' || board.project.status === 'paused') {
+        throw new CliError(`the project paused before there was a plan; see: aos project show ${projectId}`);
+      }
+      await changes.next();
+    }
+  } finally {
+    changes.stop();
+  }
+  throw new CliError(`no plan yet; it will wait in: aos project gates ${projectId}`);
+}
+
 const planLines = ({ summary, actions }: EditPlan): string[] => [
   `   ${oneLine(summary)}`,
   ...actions.map(
@@ -61,7 +88,7 @@ export async function answerGate(
   projectId: string,
   gateName: string | undefined,
   verdict: Verdict,
-  { json }: { json?: boolean },
+  { json }: { json?: boolean | undefined },
 ): Promise<void> {
   const service = await openService(process.env);
   const board = await readBoard(service, projectId);

@@ -3,6 +3,8 @@
  */
 import type { Project } from '../../client/src/api.ts';
 import { first, present } from '../platform/core/present.ts';
+import { projectWorkflowId } from '../resources/projects/model.ts';
+import { SAMPLE_NOTE } from '../resources/samples/model.ts';
 import { outlastingRestarts, type ServiceClient } from './client.ts';
 import { changesOf } from './following.ts';
 import { CliError, forTerminal, oneLine, paint, print } from './output.ts';
@@ -10,6 +12,7 @@ import { boardLines, formatSpend, gateLines, headline, pauseHelp } from './proje
 import { readBoard, readEvents, type Board, type PlacedStep } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
 import { waitingGates } from './project-gates.ts';
+import { workflowUrl } from './timeline.ts';
 
 const RECENT_EVENTS = 200;
 const MAX_EVENTS = 1_000;
@@ -135,4 +138,21 @@ export async function whyPaused(service: ServiceClient, board: Board): Promise<s
   const pause = events.findLast(({ topic }) => topic === 'project_paused');
   const error = pause?.payload_jsonb.error;
   return pauseHelp(board, typeof error === 'string' ? error : undefined);
+}
+
+/** Prints all of a project: what it is, its phases, and what stops it. */
+export async function printProject(service: ServiceClient, board: Board): Promise<void> {
+  const { project } = board;
+  const line = (name: string, value: string | undefined) => value && print(`${paint('bold', name.padEnd(10))}${value}`);
+  line('project', project.id);
+  line('title', oneLine(project.title));
+  line('workflow', `${project.workflow_slug} v${project.workflow_version}`);
+  line('status', headline(project));
+  line('content', project.sample ? SAMPLE_NOTE : undefined);
+  line('temporal', workflowUrl(service, projectWorkflowId(project.id)));
+  print(`\n${boardLines(service, board).join('\n')}`);
+  if (project.status === 'paused') print(`\n${(await whyPaused(service, board)).join('\n')}`);
+  if (project.has_stale_phases) {
+    print(`\nstale phases used what has changed since; redo one with: aos project retrigger ${project.id} <phase>`);
+  }
 }

@@ -8,16 +8,18 @@ import { CliError } from './output.ts';
 
 /**
  * By the name of a field, with a `!` if it is the second of one: `-d, --description <text> = default | help`. Without a
- * help the one of the schema is shown.
+ * help the one of the schema is shown, and one of `-` hides the flag. A `*` after the name says that the flag can be repeated.
  */
 export type Flags = Readonly<Record<string, string>>;
 
 export function optionOf(flag: string, schema: z.ZodType | undefined): Option {
   const { names, fallback, help } = partsOf(flag);
-  const option = new Option(names, help ?? schema?.description);
-  const choices = choicesOf(schema);
+  const option = new Option(names.replace('*', ''), help ?? schema?.description);
+  const choices = choicesOf(schema, flag);
   if (choices && names.includes('<')) option.choices(choices);
+  if (names.endsWith('*')) option.argParser((one: string, before: string[] = []) => [...before, one]);
   if (names.endsWith('<time>')) option.argParser(parseTime);
+  if (help === '-') option.hideHelp();
   return fallback === undefined ? option : option.default(fallback);
 }
 
@@ -35,27 +37,24 @@ export async function converted(
 ) {
   const shape = { ...shapeOf(query), ...shapeOf(body) };
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  const values = entries.map(async ([name, value]) => [
-    name,
-    await asField(value, shape[name], partsOf(flags[name] ?? '').names),
-  ]);
+  const values = entries.map(async ([name, value]) => [name, await asField(value, shape[name], flags[name] ?? '')]);
   return Object.fromEntries(await Promise.all(values));
 }
 
-/** `none` and `auto` stand for null if the flag takes no free text, `on` and `off` for booleans. */
-async function asField(value: unknown, schema: z.ZodType | undefined, names: string): Promise<unknown> {
+/** `none` and `auto` stand for null if the flag names them, `on` and `off` for booleans. */
+async function asField(value: unknown, schema: z.ZodType | undefined, flag: string): Promise<unknown> {
   if (typeof value !== 'string' || schema === undefined) return value;
-  const isText = names.endsWith('<text>');
+  const { names, help = '' } = partsOf(flag);
   const inner = unwrapped(schema);
-  if (!isText && names && (value === 'none' || value === 'auto')) {
+  if ((value === 'none' || value === 'auto') && help.split(/\W+/).includes(value)) {
     if (inner instanceof z.ZodArray) return [];
     if (schema.safeParse(null).success) return null;
   }
   if (inner instanceof z.ZodArray)
     return value
       .split(',')
-      .map((one) => asNumber(one.trim(), inner.unwrap()))
-      .filter((one) => one !== '');
+      .filter((one) => one.trim() !== '')
+      .map((one) => asNumber(one.trim(), inner.unwrap()));
   if (inner instanceof z.ZodBoolean) return value === 'on';
   if (names.endsWith('<json>')) return parsed(value, names);
   if (names.endsWith('<path>')) return inner instanceof z.ZodString ? readText(value) : readFields(value);
@@ -75,8 +74,8 @@ function parsed(text: string, names: string): unknown {
 
 /** @returns the schema below what says that it may be absent, null or something before */
 export function unwrapped(schema: unknown): unknown {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
-    return unwrapped(schema.unwrap());
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrapped(schema.unwrap());
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return unwrapped(schema.unwrap());
   return schema instanceof z.ZodPipe ? unwrapped(schema.in) : schema;
 }
 
@@ -85,9 +84,12 @@ export const shapeOf = (schema: unknown): Partial<Record<string, z.ZodType>> => 
   return inner instanceof z.ZodObject ? inner.shape : {};
 };
 
-export function choicesOf(schema: z.ZodType | undefined): string[] | undefined {
+/** @param flag may list them, as in `<on|off>`; `auto` is one if it is named and stands for null */
+export function choicesOf(schema: z.ZodType | undefined, flag = ''): string[] | undefined {
+  const [, listed] = /<(\w+(?:\|\w+)+)>/.exec(flag) ?? [];
+  if (listed) return listed.split('|');
   const inner = unwrapped(schema);
-  const or = schema?.safeParse(null).success ? ['auto'] : [];
+  const or = /\bauto\b/.test(flag) && schema?.safeParse(null).success ? ['auto'] : [];
   if (inner instanceof z.ZodBoolean) return ['on', 'off', ...or];
   return inner instanceof z.ZodEnum ? [...inner.options.map(String), ...or] : undefined;
 }

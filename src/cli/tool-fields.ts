@@ -2,19 +2,18 @@
  * Reads a tool as it is written on a command line: by options, by a file of JSON or YAML, or by both, where options come first.
  */
 import { isRecord } from '../platform/core/record.ts';
-import type { ToolKind } from '../resources/tools/model.ts';
 import { readFields, readText } from './input.ts';
 import { CliError } from './output.ts';
 
 export interface ToolFields {
   file?: string;
   description?: string;
-  kind?: ToolKind;
-  param: string[];
+  kind?: string;
+  param?: string[];
   schema?: string;
   url?: string;
   method?: string;
-  header: string[];
+  header?: string[];
   script?: string;
   html?: string;
   timeout?: string;
@@ -37,9 +36,9 @@ export async function definitionOf(given: ToolFields, before: Fields = {}): Prom
   const body = {
     ...(given.body === undefined ? (asFields(file['body']) ?? before) : parse(given.body, '--body')),
     ...named,
-    ...(given.header.length > 0 && { headers: { ...asFields(before['headers']), ...headersOf(given.header) } }),
+    ...(given.header && { headers: { ...asFields(before['headers']), ...headersOf(given.header) } }),
   };
-  const isBodyGiven = given.body !== undefined || given.header.length > 0 || Object.keys(named).length > 0;
+  const isBodyGiven = given.body !== undefined || given.header !== undefined || Object.keys(named).length > 0;
   return defined({
     ...file,
     ...defined({ description, access, effect, integration, kind: given.kind ?? kind, schema: schemaOf(given) }),
@@ -48,7 +47,7 @@ export async function definitionOf(given: ToolFields, before: Fields = {}): Prom
 }
 
 /** @returns the body that follows from options which only one kind of tool has */
-async function bodyOf({ url, method, script, html, timeout }: ToolFields): Promise<Fields & { kind?: ToolKind }> {
+async function bodyOf({ url, method, script, html, timeout }: ToolFields): Promise<Fields> {
   if ([url, script, html].filter((one) => one !== undefined).length > 1) {
     throw new CliError('give one of --url, --script and --html: each is another kind of tool');
   }
@@ -74,7 +73,7 @@ function headersOf(headers: readonly string[]): Record<string, string> {
 
 function schemaOf({ schema, param }: ToolFields): Fields | undefined {
   if (schema !== undefined) return parse(schema, '--schema');
-  if (param.length === 0) return undefined;
+  if (!param) return undefined;
   const params = param.map((text) => {
     const [, name, isOptional, type = 'string'] = /^([\w-]+)(\?)?(?::(\w+))?$/.exec(text) ?? [];
     if (name === undefined) throw new CliError(`--param: ${text} is not name, name:type or name?:type`);

@@ -9,7 +9,6 @@ import type { WorkspaceExport } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import { openService, outlastingRestarts, type ServiceClient } from './client.ts';
 import { digestOf } from './digest.ts';
-import { asList, list, type ListOptions } from './listing.ts';
 import { confirmable, confirmed, type Confirming } from './otp.ts';
 import { CliError, paint, print, printAside, printJson, printProgress, shortTime } from './output.ts';
 
@@ -24,7 +23,7 @@ const workspaceArgument = () => new Argument('<id>', 'of the identity provider, 
 const pathOf = (id: string, archive = ''): string =>
   `/v1/workspaces/${encodeURIComponent(id)}/exports${archive && `/${encodeURIComponent(archive)}`}`;
 
-export function addExportCommands(workspaces: Command): void {
+export function addExportCommand(workspaces: Command): void {
   confirmable(workspaces.command('export').addArgument(workspaceArgument()))
     .description('everything of a workspace as one archive, without secrets; for its owners')
     .option('-o, --output <file>', 'in the place of the name that the archive has')
@@ -36,17 +35,6 @@ export function addExportCommands(workspaces: Command): void {
       '\nA download that broke off goes on where it stopped when the command is repeated with --archive.\n\nExamples:\n  aos workspaces export acc_acme\n  aos workspaces export acc_acme --archive 01981f0e-... -o acme.tar.gz',
     )
     .action(exportWorkspace);
-  asList(workspaces.command('exports').addArgument(workspaceArgument()))
-    .description('its archives, newest first, and until when each can be downloaded')
-    .action(listExports);
-  workspaces
-    .command('delete-export')
-    .alias('remove-export')
-    .addArgument(workspaceArgument())
-    .argument('<archive>', 'which of its archives')
-    .description('take an archive back before its time, or stop making it')
-    .option('--json', 'print JSON')
-    .action(removeExport);
 }
 
 /** Makes an archive and downloads it. */
@@ -154,29 +142,4 @@ function sayWhatIsIn({ summary, expires_at }: WorkspaceExport, file: string): vo
     print(`${which} not in it: manifest.json says where each is to be set again`);
   }
   if (expires_at) printAside(`the service keeps it until ${shortTime(expires_at)} UTC`);
-}
-
-const listExports = (id: string, options: ListOptions): Promise<void> =>
-  list<WorkspaceExport>(
-    {
-      path: pathOf(id),
-      columns: [
-        { title: 'ARCHIVE', value: (row) => row.id },
-        { title: 'STATUS', value: (row) => row.status },
-        { title: 'MADE (UTC)', value: (row) => shortTime(row.created_at) },
-        { title: 'BYTES', value: (row) => row.size_bytes },
-        { title: 'UNTIL (UTC)', value: (row) => row.expires_at && shortTime(row.expires_at) },
-        { title: 'BY', value: (row) => row.requested_by, isWide: true },
-        { title: 'SHA256', value: (row) => row.sha256, isWide: true },
-      ],
-      empty: `no archives; make one with: aos workspaces export ${id}`,
-    },
-    options,
-  );
-
-async function removeExport(id: string, archive: string, { json }: { json?: boolean }): Promise<void> {
-  const service = await openService(process.env);
-  const removed = await service.controlPlane<WorkspaceExport>('DELETE', pathOf(id, archive));
-  if (json) printJson(removed);
-  else print(`${removed.id} is ${removed.status}`);
 }

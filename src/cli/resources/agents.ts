@@ -18,7 +18,7 @@ const AGENT_FLAGS = {
   model: '-m, --model <id> | the model it works with, or auto',
   description: '-d, --description <text> | what it is for: the classifier reads it',
   allowed_tools: '-t, --tools <slugs> | tools that it may call, with commas between',
-  effort: '--effort <level> | how hard the model thinks',
+  effort: '--effort <level> | how hard the model thinks, or auto',
   max_output_tokens: '--max-output-tokens <count> | most tokens of one reply; auto leaves it to the model',
   fallback_models: '--fallback <ids> | models to ask while the provider of the model is out, with commas between',
 } as const;
