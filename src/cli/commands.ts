@@ -49,6 +49,8 @@ interface Common<Usage, Of extends Flags> {
   about: string;
   /** Helps with words of the usage. */
   words?: Readonly<Record<string, string>>;
+  /** The field without whose flag nothing is done. */
+  required?: string;
   /** What a flag may be, if no schema says so. */
   choices?: Readonly<Record<string, readonly string[]>>;
   /** Read words and flags, or refuse them before anything else is done. */
@@ -67,7 +69,7 @@ interface Spec<Usage, E, Of extends Flags, Other> extends Common<Usage, Of> {
   /** Is said if neither was given. */
   needs?: string;
   /** @returns the fields to send, if they are not those that were given */
-  fields?: (given: Given<Usage, Of>, service: ServiceClient) => object | Promise<object>;
+  fields?: (given: Given<Usage, Of>, service: ServiceClient, isJson: boolean) => object | Promise<object>;
   /** Tells a person of the reply. @returns the text, unless it is printed already */
   say?: (
     reply: ReplyOf<E | Other>,
@@ -138,7 +140,9 @@ export const command =
       // The first words are in the path already.
       const inPath = spec.path ? [] : names.slice(0, parametersOf(endpoint));
       const others = Object.fromEntries(Object.entries(given).filter(([name]) => !inPath.includes(name)));
-      const fields = fieldsOf(chosen.fields ?? (spec.fields ? await spec.fields(given, service) : others));
+      const fields = fieldsOf(
+        chosen.fields ?? (spec.fields ? await spec.fields(given, service, json !== undefined) : others),
+      );
       const sent = await converted(chosen.endpoint, { ...fields, force: force && 'true' }, spec.flags);
       const reply = await ask(service, chosen.endpoint, path, sent, { challenge, code }).catch(
         spec.orElse?.(given) ?? rethrow,
@@ -218,10 +222,11 @@ function declare<Of extends Flags>(
     words = {},
     parse = {},
     choices: others = {},
+    required,
     flags,
     after,
     isDefault = false,
-  }: Pick<Common<never, Of>, 'about' | 'words' | 'parse' | 'choices' | 'flags' | 'after' | 'isDefault'>,
+  }: Pick<Common<never, Of>, 'about' | 'words' | 'parse' | 'choices' | 'required' | 'flags' | 'after' | 'isDefault'>,
   also = (made: Command) => made,
 ) {
   const [names = '', ...texts] = usage.split(' ');
@@ -242,6 +247,7 @@ function declare<Of extends Flags>(
       const option = optionOf(flag, shape[field.replace('!', '')]);
       const [listed, reader] = [others[field], parse[field]];
       if (listed) option.choices(listed);
+      if (field === required) option.makeOptionMandatory();
       if (reader) option.argParser(reader);
       made.addOption(option);
       return [option.attributeName(), field.replace('!', '')] as const;
