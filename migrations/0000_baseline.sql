@@ -1421,13 +1421,9 @@ BEGIN
 END $$;--> statement-breakpoint
 CREATE OR REPLACE FUNCTION waits_of_page() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF new.submitted_at IS NULL THEN
-    PERFORM open_wait('question', new.id, new.customer_id,
-      (SELECT a.project_id FROM runs r JOIN attempts a ON a.id = r.attempt_id WHERE r.id = new.run_id),
-      NULL, new.run_id, new.call_id, NULL, new.expires_at);
-  ELSE
-    PERFORM close_wait(new.id);
-  END IF;
+  PERFORM open_wait('question', new.id, new.customer_id,
+    (SELECT a.project_id FROM runs r JOIN attempts a ON a.id = r.attempt_id WHERE r.id = new.run_id),
+    NULL, new.run_id, new.call_id, NULL, new.expires_at);
   RETURN NULL;
 END $$;--> statement-breakpoint
 CREATE OR REPLACE FUNCTION waits_of_project() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -1499,6 +1495,20 @@ CREATE OR REPLACE FUNCTION approvals_of(
     AND has_say(of_customer, config, is_escalated, coalesce(v.seat, v.voter))
     AND (v.seat IS NULL OR (has_say(of_customer, NULL, false, v.voter) AND EXISTS (
       SELECT FROM workspace_members m WHERE m.customer_id = of_customer AND m.email = lower(v.voter))));
+$$;--> statement-breakpoint
+CREATE OR REPLACE FUNCTION keys_may_answer(config jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT config -> 'approvers' IS NOT NULL;
+$$;--> statement-breakpoint
+CREATE OR REPLACE FUNCTION addresses_named(config jsonb) RETURNS SETOF text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT jsonb_array_elements_text(
+    coalesce(config -> 'approvers' -> 'emails', '[]') || coalesce(config -> 'escalate_to' -> 'emails', '[]'));
+$$;--> statement-breakpoint
+CREATE OR REPLACE FUNCTION has_say_by_link(of_customer text, config jsonb, is_escalated boolean, recipient text)
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT has_say(of_customer, NULL, false, recipient) AND (
+    EXISTS (SELECT FROM workspace_members m WHERE m.customer_id = of_customer AND m.email = recipient)
+      OR is_among(config -> 'approvers', recipient, NULL)
+      OR (is_escalated AND is_among(config -> 'escalate_to', recipient, NULL)));
 $$;--> statement-breakpoint
 CREATE OR REPLACE FUNCTION withdraw_links_of_member() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -1867,10 +1877,6 @@ CREATE TRIGGER waits_of_lost_call AFTER UPDATE OF lost_at, status ON run_tool_ca
   EXECUTE FUNCTION waits_of_lost_call();--> statement-breakpoint
 CREATE TRIGGER waits_of_new_page AFTER INSERT ON miniapp_pages
   FOR EACH ROW
-  EXECUTE FUNCTION waits_of_page();--> statement-breakpoint
-CREATE TRIGGER waits_of_submitted_page AFTER UPDATE OF submitted_at ON miniapp_pages
-  FOR EACH ROW
-  WHEN (old.submitted_at IS NULL AND new.submitted_at IS NOT NULL)
   EXECUTE FUNCTION waits_of_page();--> statement-breakpoint
 CREATE TRIGGER waits_of_project AFTER UPDATE OF status, pause_reason ON projects
   FOR EACH ROW

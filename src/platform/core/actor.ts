@@ -7,7 +7,7 @@
  * - an **outsider** is named by the address that a gate names and that a link was mailed to; it is no member
  * - an **agent** is named by its slug; it has no credential, so it votes nowhere and answers only webhook gates
  *
- * The functions `person_behind` and `has_say` of the database (migrations) apply the same names to rows: four eyes and
+ * The functions `person_behind` and `has_say` of the database (`resources/inbox/sql/who_may_answer.sql`) apply the same names to rows: four eyes and
  * quorums count persons, and who was removed or only looks has no say, by whichever credential.
  */
 

@@ -49,10 +49,7 @@ export const createLinkStore = (db: Database) => ({
         left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
         left join ${memberOf(sql`l.customer_id`, sql`l.recipient`)} m on true
       where l.token_hash = ${tokenHash} and l.withdrawn_at is null and l.expires_at > now()
-        and has_say(l.customer_id, null, false, l.recipient)
-        and (m.email is not null
-          or is_among(s.gate_config -> 'approvers', l.recipient, null)
-          or (w.escalated_at is not null and is_among(s.gate_config -> 'escalate_to', l.recipient, null)))`);
+        and has_say_by_link(l.customer_id, s.gate_config, w.escalated_at is not null, l.recipient)`);
     return row;
   },
 

@@ -228,7 +228,7 @@ export const createInboxService = ({
         await requireOpen(caller, wait, body.revision);
         requireFitting(wait, body);
         const isForService = isService(caller.actor);
-        if (isForService) requireKeysNamed(wait);
+        if (isForService && !(await store.mayKeysAnswer(caller.customerId, waitId))) throw notForKeys();
         await carryOut(caller, wait, body, { via: isForService ? 'api_key' : via, claim });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
@@ -285,16 +285,13 @@ export const createInboxService = ({
 
 const MAX_DELEGATION_MS = 366 * 24 * 3_600_000;
 
-/** @throws Problem not_an_approver */
-function requireKeysNamed({ policy }: WaitRow): void {
-  if (policy?.approvers) return;
-  throw new Problem('not_an_approver', {
+const notForKeys = () =>
+  new Problem('not_an_approver', {
     code: 'not_an_approver',
     message: 'a person has to answer this: API keys do where the approvers of a gate include them',
     approvers: null,
     escalate_to: null,
   });
-}
 
 /** @param may which of those who raise limits the caller is among */
 function wireStop(stop: Stop, may: Readonly<Record<(typeof RAISERS)[number], boolean>>): StoppingLimit {

@@ -24,7 +24,7 @@ const TITLE = sql`left(split_part(btrim(coalesce(
 
 /** Tells whether an answer of the caller would count. */
 const isForCaller = ({ customerId, actor, mayChange }: Reader): SQL => sql`
-  ${mayChange} and (${!isService(actor)} or s.gate_config -> 'approvers' is not null)
+  ${mayChange} and (${!isService(actor)} or keys_may_answer(s.gate_config))
   and (seat_at(w.id, ${customerId}, s.gate_config, w.escalated_at is not null, ${actor}) is not null
     or (s.gate_kind = 'human' and ${isLastResort(actor)}))`;
 
@@ -127,6 +127,14 @@ export const createInboxStore = (db: Database) => ({
       join project_commands c on c.project_id = p.id
       where w.id = ${waitId}::uuid and w.customer_id = ${customerId} and c.command_id = ${commandId}
         and c.result is not null`);
+    return rows.length > 0;
+  },
+
+  /** Tells whether API keys may answer a wait at all. */
+  async mayKeysAnswer(customerId: string, waitId: string): Promise<boolean> {
+    const rows = await db.rows(sql`
+      select from waits w join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
+      where w.id = ${waitId}::uuid and w.customer_id = ${customerId} and keys_may_answer(s.gate_config)`);
     return rows.length > 0;
   },
 

@@ -1,4 +1,5 @@
--- Counts conversations. Triggers, because the console and the API both begin and delete them.
+-- Counts conversations. Triggers, because messages begin them, and people, retention and the end of a workspace delete
+-- them.
 SELECT keep_tally(
   'chat_threads', 'chat_threads',
   place => '0::bigint',

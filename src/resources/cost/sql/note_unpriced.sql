@@ -10,7 +10,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- A trigger, because turns, failed calls and reconciliation book usage.
+-- A trigger, because the statements that book the usage of a turn belong to the resource of runs, which knows nothing
+-- of notices.
 CREATE TRIGGER note_unpriced AFTER UPDATE OF is_priced ON runs
   FOR EACH ROW
   WHEN (old.is_priced AND NOT new.is_priced)

@@ -9,7 +9,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- A trigger, because steps, edit sessions and uploads by hand make artifacts.
+-- A trigger, because phases, edit sessions and changes by hand make artifacts.
 CREATE TRIGGER waits_of_new_artifact AFTER INSERT ON artifacts
   FOR EACH ROW
   WHEN (NOT new.superseded)

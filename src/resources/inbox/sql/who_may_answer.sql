@@ -71,3 +71,23 @@ CREATE OR REPLACE FUNCTION approvals_of(
     AND (v.seat IS NULL OR (has_say(of_customer, NULL, false, v.voter) AND EXISTS (
       SELECT FROM workspace_members m WHERE m.customer_id = of_customer AND m.email = lower(v.voter))));
 $$;
+
+-- Says whether API keys may answer a wait at all: only where a gate names approvers. All other waits are for people.
+CREATE OR REPLACE FUNCTION keys_may_answer(config jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT config -> 'approvers' IS NOT NULL;
+$$;
+
+-- Returns the addresses that a gate configuration names, of members and of other people.
+CREATE OR REPLACE FUNCTION addresses_named(config jsonb) RETURNS SETOF text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT jsonb_array_elements_text(
+    coalesce(config -> 'approvers' -> 'emails', '[]') || coalesce(config -> 'escalate_to' -> 'emails', '[]'));
+$$;
+
+-- Says whether somebody has a say by a mailed link: a member, or a person whom the gate names by address.
+CREATE OR REPLACE FUNCTION has_say_by_link(of_customer text, config jsonb, is_escalated boolean, recipient text)
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT has_say(of_customer, NULL, false, recipient) AND (
+    EXISTS (SELECT FROM workspace_members m WHERE m.customer_id = of_customer AND m.email = recipient)
+      OR is_among(config -> 'approvers', recipient, NULL)
+      OR (is_escalated AND is_among(config -> 'escalate_to', recipient, NULL)));
+$$;

@@ -6,7 +6,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- A trigger, because administrators, single sign-on, manifests and the end of a workspace remove members.
+-- A trigger, because members are removed by administrators, by single sign-on and with their workspace, in a resource
+-- that knows nothing of links.
 CREATE TRIGGER withdraw_links_of_member AFTER DELETE ON workspace_members
   FOR EACH ROW
   EXECUTE FUNCTION withdraw_links_of_member();

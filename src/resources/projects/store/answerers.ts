@@ -23,8 +23,6 @@ const INVOLVED = sql`
     union all (${LAST_CHANGERS})
   ) by where by.who is not null`;
 
-const namedIn = (field: string): SQL => sql`coalesce(s.gate_config -> ${field} -> 'emails', '[]')`;
-
 /**
  * The persons whose answer counts, now or once the gate has escalated: members, holders of API keys, and other people who are
  * named by their address.
@@ -34,9 +32,9 @@ export const CAN_ANSWER = sql`array(
     select m.email as who from ${membersOf(sql`w.customer_id`)} m
     union all
     select 'api-key:' || k.id from api_keys k
-    where k.customer_id = w.customer_id and s.gate_config -> 'approvers' is not null
+    where k.customer_id = w.customer_id and keys_may_answer(s.gate_config)
     union all
-    select named from jsonb_array_elements_text(${namedIn('approvers')} || ${namedIn('escalate_to')}) named
+    select named from addresses_named(s.gate_config) named
   ) one
   where has_say(w.customer_id, s.gate_config, true, one.who) and not (
     coalesce((s.gate_config ->> 'four_eyes')::boolean, false)

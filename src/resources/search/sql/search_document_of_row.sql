@@ -12,8 +12,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- A trigger, because runs are accepted in five ways, and a document that is not made in the same statement would be
--- missing from the search.
+-- A trigger, because the resource of runs accepts them in several statements and knows nothing of the search: a
+-- document that is not made in the same statement would be missing.
 CREATE TRIGGER search_new_run AFTER INSERT ON runs
   FOR EACH ROW
   EXECUTE FUNCTION search_document_of_row('run');
@@ -25,8 +25,8 @@ CREATE TRIGGER search_changed_run AFTER UPDATE OF agent, completed_at ON runs
   WHEN ((old.agent, old.completed_at) IS DISTINCT FROM (new.agent, new.completed_at))
   EXECUTE FUNCTION search_document_of_row('run');
 
--- A trigger, because people, schedules and samples start projects, and a document that is not made in the same
--- statement would be missing from the search.
+-- A trigger, because the resource of projects makes them and knows nothing of the search: a document that is not made
+-- in the same statement would be missing.
 CREATE TRIGGER search_new_project AFTER INSERT ON projects
   FOR EACH ROW
   EXECUTE FUNCTION search_document_of_row('project');
@@ -37,20 +37,20 @@ CREATE TRIGGER search_changed_project AFTER UPDATE OF status, title, brief ON pr
   WHEN ((old.status, old.title, old.brief) IS DISTINCT FROM (new.status, new.title, new.brief))
   EXECUTE FUNCTION search_document_of_row('project');
 
--- A trigger, because steps, edit sessions and uploads make artifacts, and a document that is not made in the same
--- statement would be missing from the search.
+-- A trigger, because the engine of projects makes artifacts and knows nothing of the search: a document that is not
+-- made in the same statement would be missing.
 CREATE TRIGGER search_new_artifact AFTER INSERT ON artifacts
   FOR EACH ROW
   EXECUTE FUNCTION search_document_of_row('artifact');
 
--- A trigger, because several tools make files, and a document that is not made in the same statement would be missing
--- from the search.
+-- A trigger, because the resource of runs stores the files of tools and knows nothing of the search: a document that is
+-- not made in the same statement would be missing.
 CREATE TRIGGER search_new_file AFTER INSERT ON run_artifacts
   FOR EACH ROW
   EXECUTE FUNCTION search_document_of_row('file');
 
--- A trigger, because every command and every step writes events, and a document that is not made in the same statement
--- would be missing from the search.
+-- A trigger, because every command and every step of a project writes events and knows nothing of the search: a
+-- document that is not made in the same statement would be missing.
 CREATE TRIGGER search_new_event AFTER INSERT ON project_events
   FOR EACH ROW
   WHEN (text_of_event(new.payload) <> '')
@@ -63,14 +63,14 @@ CREATE TRIGGER search_new_log_event AFTER INSERT ON log_events
   WHEN (text_of_event(new.payload) <> '')
   EXECUTE FUNCTION search_document_of_row('event');
 
--- A trigger, because projects, scheduled jobs and conversations take attachments, and a document that is not made in
--- the same statement would be missing from the search. An upload that belongs to nothing yet has no document.
+-- A trigger, because the resource of attachments stores them and knows nothing of the search: a document that is not
+-- made in the same statement would be missing. An upload that belongs to nothing yet has no document.
 CREATE TRIGGER search_new_attachment AFTER INSERT ON attachments
   FOR EACH ROW
   WHEN (new.owner_kind <> 'upload')
   EXECUTE FUNCTION search_document_of_row('file');
 
--- A trigger, because projects, scheduled jobs and conversations take uploads over.
+-- A trigger, because a new project takes its uploads over, in a statement of the resource of projects.
 CREATE TRIGGER search_taken_attachment AFTER UPDATE OF owner_kind ON attachments
   FOR EACH ROW
   WHEN (new.owner_kind <> 'upload')

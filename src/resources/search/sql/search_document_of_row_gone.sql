@@ -5,7 +5,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- A trigger, because several owners give attachments back.
+-- A trigger, because a project that is withdrawn gives its uploads back, in a statement of the resource of projects.
 CREATE TRIGGER search_released_attachment AFTER UPDATE OF owner_kind ON attachments
   FOR EACH ROW
   WHEN (new.owner_kind = 'upload')
