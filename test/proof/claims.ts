@@ -24,7 +24,7 @@ export const CLAIMS: readonly Claim[] = [
   {
     id: 'R6',
     proof: 'upgrade',
-    holds: 'A database of any earlier version is brought forward whole, also by many at once',
+    holds: 'A database of any version since 1.0 is brought forward whole, also by many at once',
   },
   { id: 'R7', proof: 'acks', holds: 'What was carried out once counts once, also where its answer is lost' },
   {

@@ -22,7 +22,7 @@ await prove(
   {
     name: 'upgrade',
     claim: 'R6',
-    title: 'a database of any earlier version is brought forward whole, also by many at once',
+    title: 'a database of any version since 1.0 is brought forward whole, also by many at once',
   },
   async ({ seed, small, say, repeat }) => {
     const random = seeded(seed);
