@@ -2,7 +2,7 @@
 import { and, count, desc, eq, gt, gte, inArray, lt, or, sql, type SQL } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
-import { countRows, findPage, type Tallied } from '../tallies/store.ts';
+import { countRows, findPage, listFilters } from '../tallies/store.ts';
 import type { Concern } from '../../platform/http/endpoint.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { AuditQuery } from './contract.ts';
@@ -16,6 +16,11 @@ type AuditRow = typeof auditLog.$inferSelect;
  * each other.
  */
 export const refOf = (one: Concern): string => ('customerId' in one ? one.customerId : one.workspaceId);
+
+const chooseEntries = listFilters('audit_log', auditLog.customerId, {
+  action: (action: string) => eq(auditLog.action, action),
+  actor: (actor: string) => eq(auditLog.actor, actor),
+});
 
 export const createAuditStore = (db: Database) => ({
   /** Inserts all rows or none. */
@@ -51,16 +56,15 @@ export const createAuditStore = (db: Database) => ({
   },
 
   /** @returns a page, newest first, of the life that the workspace has now */
-  async list(customerId: string, { action, actor, since, limit, offset }: AuditQuery) {
+  async list(customerId: string, { since, limit, offset, ...filter }: AuditQuery) {
     const [life] = await db.orm
       .select({ from: workspaces.auditFrom })
       .from(workspaces)
       .where(eq(workspaces.customerId, customerId));
     const before = life?.from ?? undefined;
+    const { where: chosen, tallied } = chooseEntries(customerId, filter);
     const where = and(
-      eq(auditLog.customerId, customerId),
-      action === undefined ? undefined : eq(auditLog.action, action),
-      actor === undefined ? undefined : eq(auditLog.actor, actor),
+      chosen,
       since === undefined ? undefined : gte(auditLog.createdAt, since),
       before === undefined ? undefined : gt(auditLog.id, before),
     );
@@ -77,7 +81,6 @@ export const createAuditStore = (db: Database) => ({
       );
       return { rows: total > offset ? await page(gte(auditLog.id, from), offset) : [], total };
     }
-    const tallied: Tallied<'audit_log'> = { list: 'audit_log', customerId, filter: { action, actor } };
     const start = await findPage(db, tallied, offset);
     const rows = await page(start.below === undefined ? undefined : lt(auditLog.id, start.below), start.offset);
     return { rows, total: await countRows(db, tallied) };

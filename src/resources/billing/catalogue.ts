@@ -1,5 +1,5 @@
 /** What is sold: tiers and their list prices. In live billing the provider's prices take the place of these. */
-import { capOf, type CappedResource, type Plan } from '../workspaces/model.ts';
+import { CAPPED_RESOURCES, capOf, type CappedResource, type Plan } from '../workspaces/model.ts';
 import { MANAGED_USD_MICROS_PER_MINUTE, ROUTER_MARKUP, type Currency } from './model.ts';
 
 /** It is raised whenever the content of the catalogue changes. */
@@ -36,17 +36,23 @@ interface TierOnSale {
   billing_plan_live?: boolean;
 }
 
-const CAPS: readonly [CappedResource, one: string, many: string][] = [
-  ['runs_per_day', 'run a day', 'runs a day'],
-  ['api_keys', 'API key', 'API keys'],
-  ['agents', 'agent of your own', 'agents of your own'],
-  ['custom_tools', 'custom tool', 'custom tools'],
-  ['custom_skills', 'custom skill', 'custom skills'],
-  ['cold_memory_entries', 'memory entry', 'memory entries'],
-];
+/** A tier lists every cap, so a new one does not compile without its words. */
+const CAP_NAMES: Readonly<Record<CappedResource, readonly [one: string, many: string]>> = {
+  runs_per_day: ['run a day', 'runs a day'],
+  api_keys: ['API key', 'API keys'],
+  agents: ['agent of your own', 'agents of your own'],
+  custom_tools: ['custom tool', 'custom tools'],
+  custom_skills: ['custom skill', 'custom skills'],
+  cold_memory_entries: ['memory entry', 'memory entries'],
+  webhook_endpoints: ['webhook endpoint', 'webhook endpoints'],
+  output_destinations: ['output destination', 'output destinations'],
+  scheduled_jobs: ['scheduled job', 'scheduled jobs'],
+  heartbeats: ['heartbeat', 'heartbeats'],
+};
 
 const capsOf = (plan: Plan): string[] =>
-  CAPS.map(([resource, one, many]) => {
+  CAPPED_RESOURCES.map((resource) => {
+    const [one, many] = CAP_NAMES[resource];
     const cap = capOf(plan, resource);
     return cap === null ? `unlimited ${many}` : `${cap.toLocaleString('en-US')} ${cap === 1 ? one : many}`;
   });

@@ -2,7 +2,7 @@
 import { and, count, desc, eq, gt, sql, type SQL } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
-import { countRows } from '../tallies/store.ts';
+import { countRows, listFilters } from '../tallies/store.ts';
 import type { EventCategory, EventLevel } from '../projects/feed/model.ts';
 import type { ProjectEventRow } from '../projects/reads/contract.ts';
 import type { FeedQuery } from './contract.ts';
@@ -32,6 +32,11 @@ const columns = {
  */
 const literal = (word: EventCategory | EventLevel): SQL => sql.raw(`'${word}'`);
 
+const chooseEvents = listFilters('project_events', projectEvents.customerId, {
+  category: (category: EventCategory) => sql`${projectEvents.category} = ${literal(category)}`,
+  level: (level: EventLevel) => sql`${projectEvents.level} = ${literal(level)}`,
+});
+
 export const createEventStore = (db: Database) => {
   const newest = (where: SQL | undefined, order: SQL[], limit: number): Promise<ProjectEventRow[]> =>
     db.orm
@@ -43,19 +48,15 @@ export const createEventStore = (db: Database) => {
   const byId = [desc(projectEvents.id)];
 
   return {
-    async listFeed(customerId: string, { limit, since_hours: hours, category, level }: FeedQuery) {
+    async listFeed(customerId: string, { limit, since_hours: hours, ...filter }: FeedQuery) {
+      const { where: chosen, tallied } = chooseEvents(customerId, filter);
       const where = and(
-        eq(projectEvents.customerId, customerId),
+        chosen,
         hours === 0 ? undefined : gt(projectEvents.ts, sql`now() - make_interval(hours => ${hours})`),
-        category && sql`${projectEvents.category} = ${literal(category)}`,
-        level && sql`${projectEvents.level} = ${literal(level)}`,
       );
       const rows = await newest(where, [desc(projectEvents.ts), ...byId], limit);
       if (hours === 0) {
-        return {
-          rows,
-          total: await countRows(db, { list: 'project_events', customerId, filter: { category, level } }),
-        };
+        return { rows, total: await countRows(db, tallied) };
       }
       const total = first(await db.orm.select({ total: count() }).from(projectEvents).where(where));
       return { rows, total: total.total };

@@ -3,7 +3,7 @@ import { and, count, desc, eq } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { runArtifacts, runs } from '../runs/table.ts';
-import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
+import { belowPlace, countRows, findPage, listFilters } from '../tallies/store.ts';
 
 export type RunArtifactStore = ReturnType<typeof createRunArtifactStore>;
 export type RunArtifactRow = Awaited<ReturnType<RunArtifactStore['list']>>['rows'][number];
@@ -24,6 +24,10 @@ const columns = {
   created_at: runArtifacts.createdAt,
 };
 
+const chooseArtifacts = listFilters('run_artifacts', runArtifacts.customerId, {
+  agent: (agent: string) => eq(runArtifacts.agent, agent),
+});
+
 export const createRunArtifactStore = (db: Database) => ({
   async hasRun(customerId: string, runId: string): Promise<boolean> {
     return (await db.orm.$count(runs, and(eq(runs.id, runId), eq(runs.customerId, customerId)))) > 0;
@@ -31,15 +35,11 @@ export const createRunArtifactStore = (db: Database) => ({
 
   async list(
     customerId: string,
-    { run_id, agent }: ArtifactFilter,
+    { run_id, ...filter }: ArtifactFilter,
     { limit, offset }: { limit: number; offset: number },
   ) {
-    const where = and(
-      eq(runArtifacts.customerId, customerId),
-      run_id === undefined ? undefined : eq(runArtifacts.runId, run_id),
-      agent === undefined ? undefined : eq(runArtifacts.agent, agent),
-    );
-    const tallied: Tallied<'run_artifacts'> = { list: 'run_artifacts', customerId, filter: { agent } };
+    const { where: chosen, tallied } = chooseArtifacts(customerId, filter);
+    const where = and(chosen, run_id === undefined ? undefined : eq(runArtifacts.runId, run_id));
     // One run has few files, so they are counted.
     const start = run_id === undefined ? await findPage(db, tallied, offset) : { below: undefined, offset };
     const rows = await db.orm

@@ -2,7 +2,7 @@
  * Reads of what triggers count (`sql/keep_tally.sql`), and the fold that keeps them short. A total is exact: what is folded
  * plus what is not, of one snapshot. Its cost is that of the combinations of filters that a list has, not of its rows.
  */
-import { sql, type SQL } from 'drizzle-orm';
+import { and, sql, type SQL } from 'drizzle-orm';
 import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { firstUuid } from '../../platform/core/ids.ts';
 import { first } from '../../platform/core/present.ts';
@@ -33,6 +33,38 @@ export interface Tallied<L extends TalliedList = TalliedList> {
   customerId: string | SQL;
   filter?: Partial<Record<(typeof DIMS)[L][number], string | number | undefined>>;
 }
+
+type Dimension<L extends TalliedList> = (typeof DIMS)[L][number];
+type Conditions<L extends TalliedList> = { [Name in Dimension<L>]: (value: never) => SQL };
+type Filter<L extends TalliedList, C extends Conditions<L>> = {
+  [Name in Dimension<L>]?: Parameters<C[Name]>[0] | undefined;
+};
+
+/**
+ * Binds a list to its tally: one choice of filters gives the condition of its rows, and what its total and its pages are counted by.
+ * A filter that the tally does not count does not compile; take filters that are counted in another way out before.
+ * @param owner the column of the workspace
+ * @param conditions one for each filter that the tally counts
+ */
+export const listFilters =
+  <L extends TalliedList, C extends Conditions<L>>(
+    list: L,
+    owner: AnyPgColumn | SQL,
+    conditions: C & Record<Exclude<keyof C, Dimension<L>>, never>,
+  ) =>
+  <F extends Filter<L, C>>(
+    customerId: string,
+    filter: F & Record<Exclude<keyof F, Dimension<L>>, never>,
+  ): { where: SQL | undefined; tallied: Tallied<L> } => {
+    const values: Filter<L, C> = filter;
+    const conditionsByName: C = conditions;
+    const names: readonly Dimension<L>[] = DIMS[list];
+    const chosen = names.flatMap((name) => {
+      const value = values[name];
+      return value === undefined ? [] : [conditionsByName[name](value)];
+    });
+    return { where: and(sql`${owner} = ${customerId}`, ...chosen), tallied: { list, customerId, filter: values } };
+  };
 
 /** The level of the longest stretches; there is one of them for each 2^30 places of the list. */
 const LONGEST = sql.raw('5');

@@ -1,5 +1,6 @@
 /** Billing as it is by default: everything can be asked, and nothing is charged. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { CAPPED_RESOURCES } from '../../../src/resources/workspaces/model.ts';
 import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { deliver, eventOf } from '../../support/fakes/stripe-server.ts';
 
@@ -46,7 +47,19 @@ test('catalog', async () => {
     { key: 'pro', billing_plan_id: 'plan_pro', can_provision_managed: true, contact_only: false },
     { key: 'scale', ...none, contact_only: true },
   ]);
-  expect(catalog.tiers[0].caps).toContain('100 runs a day');
+  for (const { caps } of catalog.tiers) expect(caps).toHaveLength(CAPPED_RESOURCES.length);
+  expect(catalog.tiers[0].caps).toEqual([
+    '100 runs a day',
+    '2 API keys',
+    '3 agents of your own',
+    '5 custom tools',
+    '10 custom skills',
+    '1,000 memory entries',
+    '10 webhook endpoints',
+    '10 output destinations',
+    '100 scheduled jobs',
+    '100 heartbeats',
+  ]);
   expect(catalog.tiers[2].caps).toContain('unlimited runs a day');
   expect(catalog.tiers[0]).not.toHaveProperty('billing_plan_live');
   expect(catalog).not.toHaveProperty('error');

@@ -5,7 +5,7 @@ import { found, type Database } from '../../../platform/db/client.ts';
 import type { Embedding } from '../../../platform/models/types.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { PREVIEW_LENGTH, SKILL, type EntryStatus, type WikilinkType } from '../model.ts';
-import { countRows, countsOf } from '../../tallies/store.ts';
+import { countRows, countsOf, listFilters } from '../../tallies/store.ts';
 import { memoryEdges, memoryEntries } from '../table.ts';
 import { lockGraph, resolveSlug, writeEdges } from './edges.ts';
 
@@ -46,13 +46,14 @@ export interface EntryFilter {
   scope?: string | undefined;
 }
 
-export const entriesWhere = (customerId: string, { agent, type, scope }: EntryFilter): SQL | undefined =>
-  and(
-    eq(memoryEntries.customerId, customerId),
-    agent === undefined ? undefined : eq(memoryEntries.agent, agent),
-    type === undefined ? undefined : eq(memoryEntries.type, type),
-    scope === undefined ? undefined : eq(memoryEntries.scope, scope),
-  );
+const chooseEntries = listFilters('memory_entries', memoryEntries.customerId, {
+  agent: (agent: string) => eq(memoryEntries.agent, agent),
+  type: (type: string) => eq(memoryEntries.type, type),
+  scope: (scope: string) => eq(memoryEntries.scope, scope),
+});
+
+export const entriesWhere = (customerId: string, filter: EntryFilter): SQL | undefined =>
+  chooseEntries(customerId, filter).where;
 
 // The id is compared as bigint, so that one too large for any row is one that no row has.
 const entryIs = (customerId: string, id: number): SQL | undefined =>
@@ -62,14 +63,14 @@ const entriesAre = (customerId: string, ids: readonly number[]): SQL | undefined
 
 /** @returns entries, the newest first */
 export async function listEntries(db: Database, customerId: string, filter: EntryFilter, limit: number) {
-  const where = entriesWhere(customerId, filter);
+  const { where, tallied } = chooseEntries(customerId, filter);
   const rows = await db.orm
     .select(entryListColumns)
     .from(memoryEntries)
     .where(where)
     .orderBy(desc(memoryEntries.createdAt), desc(memoryEntries.id))
     .limit(limit);
-  return { rows, total: await countRows(db, { list: 'memory_entries', customerId, filter: { ...filter } }) };
+  return { rows, total: await countRows(db, tallied) };
 }
 
 /** @throws Problem not_found */

@@ -13,12 +13,12 @@ import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
 import { HAS_SAMPLE_CONTENT } from '../../projects/store/project-columns.ts';
 import { artifacts, projects } from '../../projects/table.ts';
-import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
+import { belowPlace, countRows, findPage, listFilters } from '../../tallies/store.ts';
 import { PAUSE_AFTER_MS } from '../../webhook-subscriptions/model.ts';
 import { workspaces } from '../../workspaces/table.ts';
 import type { OutputDeliveryQuery, OutputDeliveryRow } from '../contract.ts';
 import { createDestinationRows, type DestinationRow } from './destinations.ts';
-import type { OutputDeliveryRef } from '../model.ts';
+import type { OUTPUT_DELIVERY_STATUSES, OutputDeliveryRef } from '../model.ts';
 import { addressNotices } from './notices.ts';
 import { holdAnswers, releaseConfirmed } from './recipients.ts';
 import type { OutputError } from '../send/output.ts';
@@ -76,6 +76,13 @@ const DESTINATIONS: Receivers = { table: 'output_destinations', on: 'enabled', n
  * @param options.pauseAfterMs a destination that takes nothing for this long is paused
  * @param options.lookAgainMs after this time somebody looks whether Temporal still has a delivery
  */
+const chooseDeliveries = listFilters('output_deliveries', outputDeliveries.customerId, {
+  // The status is in the text of the statement, so that the planner knows it and uses the index of rare ones.
+  status: (status: (typeof OUTPUT_DELIVERY_STATUSES)[number]) =>
+    sql`${outputDeliveries.status} = ${sql.raw(`'${status}'`)}`,
+  destination_id: (id: string) => eq(outputDeliveries.destinationId, id),
+});
+
 export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS, lookAgainMs = 300_000 } = {}) => {
   const { moveCircuit, ...pauses } = createCircuits(db, DESTINATIONS, pauseAfterMs);
   const destinationOf = ({ deliveryId }: OutputDeliveryRef): SQL =>
@@ -136,25 +143,13 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
   return {
     ...createDestinationRows(db),
 
-    async listDeliveries(customerId: string, { limit, offset, status, destination_id }: OutputDeliveryQuery) {
-      const tallied: Tallied<'output_deliveries'> = {
-        list: 'output_deliveries',
-        customerId,
-        filter: { status, destination_id },
-      };
+    async listDeliveries(customerId: string, { limit, offset, ...filter }: OutputDeliveryQuery) {
+      const { where, tallied } = chooseDeliveries(customerId, filter);
       const start = await findPage(db, tallied, offset);
       const page = db.orm
         .select({ id: outputDeliveries.id })
         .from(outputDeliveries)
-        .where(
-          and(
-            eq(outputDeliveries.customerId, customerId),
-            // The status is in the text of the statement, so that the planner knows it and uses the index of rare ones.
-            status && sql`${outputDeliveries.status} = ${sql.raw(`'${status}'`)}`,
-            destination_id === undefined ? undefined : eq(outputDeliveries.destinationId, destination_id),
-            belowPlace(outputDeliveries.id, start),
-          ),
-        )
+        .where(and(where, belowPlace(outputDeliveries.id, start)))
         .orderBy(desc(outputDeliveries.id))
         .limit(limit)
         .offset(start.offset);

@@ -7,7 +7,7 @@ import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ProjectInput } from '../../../../workflows/project/messages.ts';
 import { isSampleRun } from '../../runs/store/queries.ts';
-import { countRows, findPage, type Tallied } from '../../tallies/store.ts';
+import { countRows, findPage, listFilters } from '../../tallies/store.ts';
 import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
 import type { GateKind } from '../../templates/model.ts';
 import { MOST_FOUND, type BoardPhase, type Pause, type ProjectStatus, type TaskStatus } from '../model.ts';
@@ -50,24 +50,23 @@ export interface ProjectFilter {
   to?: Date | undefined;
 }
 
+const chooseProjects = listFilters('projects', sql`p.customer_id`, {
+  status: (status: ProjectStatus) => sql`p.status = ${status}`,
+  workflow_slug: (slug: string) => sql`p.workflow_slug = ${slug}`,
+});
+
 export async function listProjects(
   db: Database,
   customerId: string,
-  { status, workflowSlug }: ProjectFilter,
+  { workflowSlug, ...filter }: Omit<ProjectFilter, 'from' | 'to'>,
   { limit, offset }: { limit: number; offset: number },
 ) {
-  const tallied: Tallied<'projects'> = {
-    list: 'projects',
-    customerId,
-    filter: { status, workflow_slug: workflowSlug },
-  };
+  const { where, tallied } = chooseProjects(customerId, { ...filter, workflow_slug: workflowSlug });
   const start = await findPage(db, tallied, offset);
   // The page is cut before anything is looked up for its rows, so that the rows that an offset skips cost nothing.
   const rows = await db.rows<ProjectRow>(sql`
     select ${PROJECT} from (
-      select * from projects p where p.customer_id = ${customerId}
-        ${status === undefined ? sql`` : sql`and p.status = ${status}`}
-        ${workflowSlug === undefined ? sql`` : sql`and p.workflow_slug = ${workflowSlug}`}
+      select * from projects p where ${where}
         ${start.below === undefined ? sql`` : sql`and p.seq < ${start.below}::bigint`}
       order by p.seq desc limit ${limit} offset ${start.offset}) p
     order by p.seq desc`);
@@ -78,14 +77,13 @@ export async function listProjects(
 export async function findProjects(
   db: Database,
   customerId: string,
-  { status, workflowSlug, from, to, ids }: ProjectFilter & { ids: readonly string[] | undefined },
+  { workflowSlug, from, to, ids, ...filter }: ProjectFilter & { ids: readonly string[] | undefined },
   { limit, offset }: { limit: number; offset: number },
 ) {
+  const { where } = chooseProjects(customerId, { ...filter, workflow_slug: workflowSlug });
   const found = await db.rows<{ id: string }>(sql`
-    select p.id from projects p where p.customer_id = ${customerId}
+    select p.id from projects p where ${where}
       ${ids === undefined ? sql`` : sql`and p.id = any(${sql.param(ids)}::text[])`}
-      ${status === undefined ? sql`` : sql`and p.status = ${status}`}
-      ${workflowSlug === undefined ? sql`` : sql`and p.workflow_slug = ${workflowSlug}`}
       ${from === undefined ? sql`` : sql`and p.created_at >= ${from.toISOString()}::timestamptz`}
       ${to === undefined ? sql`` : sql`and p.created_at < ${to.toISOString()}::timestamptz`}
     order by p.created_at desc, p.seq desc limit ${MOST_FOUND}`);

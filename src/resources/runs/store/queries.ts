@@ -1,7 +1,7 @@
 /** Reads of runs. Every query takes the workspace; none joins events, whose summary is on the run's row. */
 import { and, asc, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import { countRows, countsOf, findPage, type Tallied } from '../../tallies/store.ts';
+import { countRows, countsOf, findPage, listFilters } from '../../tallies/store.ts';
 import { OPEN_STATUSES, type RunWaitReason } from '../model.ts';
 import { runEvents, runs } from '../table.ts';
 import { giveBack } from './budgets.ts';
@@ -57,18 +57,19 @@ const listColumns = {
   sample: isSampleRun(sql`${runs.modelProvider}`),
 };
 
+const chooseRuns = listFilters('runs', runs.customerId, {
+  agent: (agent: string) => eq(runs.agent, agent),
+  transport: (transport: string) => eq(runs.transport, transport),
+});
+
 export async function listRuns(
   db: Database,
   customerId: string,
-  { agent, transport, sinceHours }: RunFilter,
+  { sinceHours, ...filter }: RunFilter,
   { limit, offset }: { limit: number; offset: number },
 ) {
-  const where = and(
-    eq(runs.customerId, customerId),
-    agent === undefined ? undefined : eq(runs.agent, agent),
-    transport === undefined ? undefined : eq(runs.transport, transport),
-    sinceHours === undefined ? undefined : gte(runs.createdAt, hoursAgo(sinceHours)),
-  );
+  const { where: chosen, tallied } = chooseRuns(customerId, filter);
+  const where = and(chosen, sinceHours === undefined ? undefined : gte(runs.createdAt, hoursAgo(sinceHours)));
   const page = (more: SQL | undefined, left: number) =>
     db.orm.select(listColumns).from(runs).where(and(where, more)).orderBy(desc(runs.seq)).limit(limit).offset(left);
   if (sinceHours !== undefined) {
@@ -83,7 +84,6 @@ export async function listRuns(
       total: window!.total,
     };
   }
-  const tallied: Tallied<'runs'> = { list: 'runs', customerId, filter: { agent, transport } };
   const start = await findPage(db, tallied, offset);
   const rows = await page(start.below === undefined ? undefined : lt(runs.seq, start.below), start.offset);
   return { rows, total: await countRows(db, tallied) };

@@ -11,7 +11,7 @@ import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Place } from '../../event-log/model.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
-import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
+import { belowPlace, countRows, findPage, listFilters } from '../../tallies/store.ts';
 import { workspaces } from '../../workspaces/table.ts';
 import type { WebhookDeliveryQuery, WebhookDeliveryRow } from '../contract.ts';
 import { createEndpointRows, type SealedSecrets } from './endpoints.ts';
@@ -110,6 +110,12 @@ const ENDPOINTS: Receivers = { table: 'webhook_subscriptions', on: 'active', nam
  * @param options.pauseAfterMs an endpoint that takes nothing for this long is paused
  * @param options.lookAgainMs after this time somebody looks whether Temporal still has a delivery
  */
+const chooseDeliveries = listFilters('webhook_deliveries', webhookDeliveries.customerId, {
+  // The status is in the text of the statement, so that the planner knows it and uses the index of rare ones.
+  status: (status: DeliveryStatus) => sql`${webhookDeliveries.status} = ${sql.raw(`'${status}'`)}`,
+  endpoint: (endpoint: number) => sql`${webhookDeliveries.subscriptionId} = ${endpoint}::bigint`,
+});
+
 export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS, lookAgainMs = 300_000 } = {}) => {
   const { moveCircuit, ...pauses } = createCircuits(db, ENDPOINTS, pauseAfterMs);
   const endpointOf = ({ deliveryId }: DeliveryRef): SQL => sql`deleted_at is null and id = (
@@ -156,25 +162,13 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     ...createEndpointRows(db),
     ...pauses,
 
-    async listDeliveries(customerId: string, { limit, offset, status, endpoint }: WebhookDeliveryQuery) {
-      const tallied: Tallied<'webhook_deliveries'> = {
-        list: 'webhook_deliveries',
-        customerId,
-        filter: { status, endpoint },
-      };
+    async listDeliveries(customerId: string, { limit, offset, ...filter }: WebhookDeliveryQuery) {
+      const { where, tallied } = chooseDeliveries(customerId, filter);
       const start = await findPage(db, tallied, offset);
       const page = db.orm
         .select({ id: webhookDeliveries.id })
         .from(webhookDeliveries)
-        .where(
-          and(
-            eq(webhookDeliveries.customerId, customerId),
-            // The status is in the text of the statement, so that the planner knows it and uses the index of rare ones.
-            status && sql`${webhookDeliveries.status} = ${sql.raw(`'${status}'`)}`,
-            endpoint === undefined ? undefined : sql`${webhookDeliveries.subscriptionId} = ${endpoint}::bigint`,
-            belowPlace(webhookDeliveries.id, start),
-          ),
-        )
+        .where(and(where, belowPlace(webhookDeliveries.id, start)))
         .orderBy(desc(webhookDeliveries.id))
         .limit(limit)
         .offset(start.offset);
