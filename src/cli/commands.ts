@@ -103,6 +103,12 @@ interface ListSpec<Usage, E, Of extends Flags> extends Common<Usage, Of>, Column
   /** Is said if there is nothing. */
   empty: string | ((given: Given<Usage, Of>) => string);
   fields?: (given: Given<Usage, Of>) => Record<string, string | undefined>;
+  /** Prints another list, if what was given asks for it. */
+  instead?: (
+    given: Given<Usage, Of>,
+    query: Record<string, string | undefined>,
+    options: ListOptions,
+  ) => Promise<void> | undefined;
 }
 
 /** @returns a command that sends a request and tells what came of it */
@@ -176,15 +182,11 @@ export const list =
     made.action(() => {
       const given = givenTo<Given<Usage, Of>>(made, names, fieldNames);
       const { empty } = spec;
-      return printList<RowOf<E>>(
-        {
-          path: addressOf(endpoint, Object.values(given)),
-          query: spec.fields?.(given) ?? queryIn(given, names),
-          columns,
-          empty: typeof empty === 'string' ? empty : empty(given),
-        },
-        made.opts<ListOptions>(),
-      );
+      const query = spec.fields?.(given) ?? queryIn(given, names);
+      const options = made.opts<ListOptions>();
+      const path = addressOf(endpoint, Object.values(given));
+      const said = typeof empty === 'string' ? empty : empty(given);
+      return spec.instead?.(given, query, options) ?? printList({ path, query, columns, empty: said }, options);
     });
   };
 

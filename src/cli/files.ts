@@ -2,15 +2,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { DeployedManifest, ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
+import type { ManifestPlan, ManifestsExportResponse } from '../../client/src/api.ts';
 import { agrees } from './asking.ts';
+import { listDeployed } from '../resources/manifests/contract.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { list } from './commands.ts';
 import { bodyOf, FaultyFiles, faultsIn, readManifests, type ManifestFile } from './files/directory.ts';
 import { printPlan } from './files/printing.ts';
 import { writeManifests, writeSchemas } from './files/writing.ts';
 import { readFields } from './input.ts';
-import { asList, list, type ListOptions } from './listing.ts';
-import { CliError, oneLine, print, printJson, shorten, shortTime } from './output.ts';
+import { CliError, oneLine, print, printJson } from './output.ts';
 import { ServiceProblem } from './problems.ts';
 
 const MANIFESTS = '/v1/manifests';
@@ -66,31 +67,18 @@ export function addFileCommands(program: Command): void {
       '\nExamples:\n  aos apply config\n  aos plan config --out plan.json && aos apply config --plan plan.json --yes',
     )
     .action(marking(apply));
-  asList(program.command('deployed'))
-    .description('what came from files, when and by whom, and whether it was changed by hand since')
-    .action(listDeployed);
+  addDeployedCommand(program);
 }
 
 const STATES = { as_applied: 'as applied', changed: 'changed by hand', gone: 'deleted by hand' } as const;
 
-const listDeployed = (options: ListOptions): Promise<void> =>
-  list<DeployedManifest>(
-    {
-      path: `${MANIFESTS}/deployed`,
-      columns: [
-        { title: 'KIND', value: (row) => row.kind },
-        { title: 'NAME', value: (row) => row.name },
-        { title: 'STATE', value: (row) => STATES[row.state] },
-        { title: 'APPLIED (UTC)', value: (row) => shortTime(row.applied_at) },
-        { title: 'BY', value: (row) => row.applied_by },
-        { title: 'REVISION', value: (row) => shorten(row.revision ?? '-', 12) },
-        { title: 'FILE', value: (row) => row.file },
-        { title: 'SOURCE', value: (row) => row.source, isWide: true },
-      ],
-      empty: 'nothing came from files; begin with: aos export <directory>',
-    },
-    options,
-  );
+const addDeployedCommand = list('deployed', listDeployed, {
+  about: 'what came from files, when and by whom, and whether it was changed by hand since',
+  columns:
+    'KIND kind, NAME name, STATE, APPLIED (UTC) applied_at, BY applied_by, REVISION revision~12, FILE file, SOURCE? source',
+  cells: { STATE: (row) => STATES[row.state] },
+  empty: 'nothing came from files; begin with: aos export <directory>',
+});
 
 async function exportFiles(directory: string, { json }: { json?: boolean }): Promise<void> {
   const service = await openService(process.env);

@@ -1,5 +1,5 @@
 /** Reads what lists are narrowed down by. */
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { present } from '../platform/core/present.ts';
 
 const AGO = /^(\d{1,6})\s*(m|h|d|w)$/;
@@ -20,13 +20,7 @@ export function parseTime(text: string): string {
   return at.toISOString();
 }
 
-/** Adds the options of a list that is narrowed down by time. @param word what happened then, such as `accepted` */
-export const between = (command: Command, word: string): Command =>
-  command
-    .option('--from <time>', `${word} then or later: 2026-11-25, a time, or 3d, 12h, 30m ago`, parseTime)
-    .option('--to <time>', `${word} before`, parseTime);
-
-/** The same, as declared flags. */
+/** Flags of a list that is narrowed down by time. @param word what happened then, such as `accepted` */
 export const TIMES = (word: string) =>
   ({
     from: `--from <time> | ${word} then or later: 2026-11-25, a time, or 3d, 12h, 30m ago`,

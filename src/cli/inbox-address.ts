@@ -1,9 +1,7 @@
-/** Addresses a wait, and says in words why the service refuses what was sent to it. */
+/** Says in words why the service refuses what was sent to it. */
 import type { AlreadyAnsweredProblem, ChangedSinceProblem } from '../../client/src/api.ts';
 import { CliError, oneLine, shortTime } from './output.ts';
 import { ServiceProblem } from './problems.ts';
-
-export const pathOf = (id: string): string => `/v1/inbox/${encodeURIComponent(id)}`;
 
 type Conflict = (ChangedSinceProblem | AlreadyAnsweredProblem)['detail'];
 

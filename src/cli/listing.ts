@@ -64,7 +64,3 @@ export async function list<Row>(listing: Listing<Row>, { json, output, watch }: 
     if (watch) await sleep(EVERY_MS);
   } while (watch);
 }
-
-/** What a command prints that changed something: JSON for programs, else a line. */
-export const report = (value: unknown, { json }: { json?: boolean }, line: string): void =>
-  json ? printJson(value) : print(line);

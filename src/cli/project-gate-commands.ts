@@ -39,7 +39,7 @@ const gateRows = (board: Board) =>
     waiting_since: gate.started_at,
   }));
 
-export async function printGates(service: ServiceClient, board: Board): Promise<void> {
+async function printGates(service: ServiceClient, board: Board): Promise<void> {
   const { id, title } = board.project;
   print(`${paint('bold', id)}  ${oneLine(title)}`);
   for (const gate of waitingGates(board)) {

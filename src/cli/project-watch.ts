@@ -133,7 +133,7 @@ async function requireCompleted(service: ServiceClient, board: Board): Promise<v
   throw new CliError([`project ${id} is paused`, ...(await whyPaused(service, board))].join('\n'));
 }
 
-export async function whyPaused(service: ServiceClient, board: Board): Promise<string[]> {
+async function whyPaused(service: ServiceClient, board: Board): Promise<string[]> {
   const events = await readEvents(service, board.project.id, RECENT_EVENTS);
   const pause = events.findLast(({ topic }) => topic === 'project_paused');
   const error = pause?.payload_jsonb.error;

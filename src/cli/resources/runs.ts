@@ -1,5 +1,4 @@
 /** Declares `aos run` and `aos runs`, which dispatch, watch, look up, cancel and repeat runs. */
-import { Option } from 'commander';
 import type { Run, RunEvent } from '../../../client/src/api.ts';
 import { EFFORTS } from '../../platform/core/effort.ts';
 import { cancelRun, dispatchRun, getRun, listRunEvents, listRuns, retryRun } from '../../resources/runs/contract.ts';
@@ -7,11 +6,11 @@ import { RUN_STATUSES, TRANSPORTS } from '../../resources/runs/model.ts';
 import { searchRuns } from '../../resources/runs/views/contract.ts';
 import { outlastingRestarts, type ServiceClient } from '../client.ts';
 import { columnsOf } from '../columns.ts';
-import { ask, command, group, type Add, type ReplyOf, type RowOf } from '../commands.ts';
-import { between } from '../filters.ts';
+import { ask, command, group, list, type ReplyOf, type RowOf } from '../commands.ts';
+import { TIMES } from '../filters.ts';
 import { createTextWriter, followRun } from '../following.ts';
 import { readFields } from '../input.ts';
-import { asList, list, type Listing, type ListOptions } from '../listing.ts';
+import { list as printList, type Listing } from '../listing.ts';
 import {
   CliError,
   oneLine,
@@ -106,37 +105,6 @@ function printRun(
   if (run.output !== null && !isRead) print(`\n${run.output}`);
 }
 
-interface RunFilters extends ListOptions {
-  agent?: string;
-  status?: string;
-  q?: string;
-  from?: string;
-  to?: string;
-  transport?: string;
-  minCost?: string;
-  limit: string;
-}
-
-/** Only the search of runs knows more filters than the agent and the transport. */
-function showRuns({ json, output, watch, limit, agent, transport, minCost, ...filters }: RunFilters): Promise<void> {
-  const options = { ...(json && { json }), ...(output && { output }), ...(watch && { watch }) };
-  const query = { limit, agent, transport };
-  if ([minCost, ...Object.values(filters)].every((value) => value === undefined)) {
-    const empty = agent === undefined && transport === undefined ? NO_RUNS : NO_SUCH_RUNS;
-    return list({ path: listRuns.path, query, columns: COLUMNS, empty }, options);
-  }
-  return list(
-    {
-      path: searchRuns.path,
-      query: { ...query, ...filters, min_cost_usd: minCost },
-      columns: FOUND_COLUMNS,
-      empty: NO_SUCH_RUNS,
-      read: readFound,
-    },
-    options,
-  );
-}
-
 /** A page of found runs has looked at a thousand of them at most: what is rare is on one of those that follow. */
 const MOST_PAGES = 100;
 const LONGEST_PAGE = 200;
@@ -157,20 +125,11 @@ const readFound: Listing<ReplyOf<typeof searchRuns>['data'][number]>['read'] = a
   }
 };
 
-const NO_SUCH_RUNS = 'no such runs';
-const NO_RUNS = 'no runs yet; dispatch one with: aos run assistant "Hello" --follow';
+/** Only the search of runs knows more filters than the agent and the transport. */
+const isSearch = ({ limit: _, agent: __, transport: ___, ...filters }: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(filters).length > 0;
 
-const COLUMNS = columnsOf<RowOf<typeof listRuns>>(listRuns.reply, {
-  columns:
-    'RUN run_id, AGENT agent, LAST EVENT last_event_type, EVENTS> event_count, COST>, STARTED (UTC) started_at, VIA transport, PARENT? parent_run_id, CHOSEN BY? model_rule, MODEL',
-  cells: {
-    COST: (row) => formatCost(row.total_cost_usd, row.is_priced),
-    MODEL: (row) => (row.sample ? `${row.model} (sample)` : row.model),
-  },
-  paint: { 'LAST EVENT': (text) => paintStatus(text.trimEnd(), text.length) },
-});
-
-const FOUND_COLUMNS = columnsOf<RowOf<typeof searchRuns>>(searchRuns.reply, {
+const FOUND = columnsOf<RowOf<typeof searchRuns>>(searchRuns.reply, {
   columns:
     'RUN run_id, AGENT agent, STATUS status, COST>, ACCEPTED (UTC) created_at, VIA? transport, MODEL? model, PROJECT? project_id, PROMPT OR ERROR',
   cells: {
@@ -179,23 +138,40 @@ const FOUND_COLUMNS = columnsOf<RowOf<typeof searchRuns>>(searchRuns.reply, {
   },
 });
 
-const addRunList: Add = (runs) => {
-  const made = between(asList(runs.command('list', { isDefault: true })), 'accepted')
-    .description('newest first')
-    .option('-a, --agent <slug>', 'of one agent')
-    .addOption(new Option('-s, --status <status>', 'in this state').choices(RUN_STATUSES))
-    .option('-q, --q <text>', 'an id, or a text that the prompt contains; `aos search` finds more')
-    .addOption(new Option('--transport <name>', 'that came this way').choices(TRANSPORTS))
-    .option('--min-cost <usd>', 'that cost so much or more')
-    .option('-n, --limit <count>', 'how many', '20')
-    .action(() => showRuns(made.opts<RunFilters>()));
-};
+const listOfRuns = list('list', listRuns, {
+  about: 'newest first',
+  flags: {
+    ...TIMES('accepted'),
+    agent: '-a, --agent <slug> | of one agent',
+    status: '-s, --status <status> | in this state',
+    q: '-q, --q <text> | an id, or a text that the prompt contains; `aos search` finds more',
+    transport: '--transport <name> | that came this way',
+    min_cost_usd: '--min-cost <usd> | that cost so much or more',
+    limit: '-n, --limit <count> = 20 | how many',
+  },
+  choices: { status: RUN_STATUSES, transport: TRANSPORTS },
+  columns:
+    'RUN run_id, AGENT agent, LAST EVENT last_event_type, EVENTS> event_count, COST>, STARTED (UTC) started_at, VIA transport, PARENT? parent_run_id, CHOSEN BY? model_rule, MODEL',
+  cells: {
+    COST: (row) => formatCost(row.total_cost_usd, row.is_priced),
+    MODEL: (row) => (row.sample ? `${row.model} (sample)` : row.model),
+  },
+  paint: { 'LAST EVENT': (text) => paintStatus(text.trimEnd(), text.length) },
+  empty: ({ agent, transport }) =>
+    agent === undefined && transport === undefined
+      ? 'no runs yet; dispatch one with: aos run assistant "Hello" --follow'
+      : 'no such runs',
+  instead: (given, query, options) =>
+    isSearch(given)
+      ? printList({ path: searchRuns.path, query, columns: FOUND, empty: 'no such runs', read: readFound }, options)
+      : undefined,
+});
 
 export const runs = group(
   'runs',
   'list runs and look at them',
   [
-    addRunList,
+    listOfRuns,
     command('show <run-id>', getRun, {
       about: 'status, output and cost',
       async json(found, { 'run-id': id }, service) {
