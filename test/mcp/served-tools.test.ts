@@ -13,7 +13,7 @@ const page = { customerId: 'acme', pageId: '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f
 const KEYED = `/miniapps/${pageKeys.tokenOf(page)}`;
 const audit = { open: async () => [], close: async () => {}, withdraw: async () => {} };
 
-/** Each endpoint replies with its workspace, and with the address of a page as an earlier release stored it. */
+/** Each endpoint replies with its workspace, and with the address of a page with its key. */
 const routes = endpoints.map((endpoint) => ({
   endpoint: { ...endpoint, reply: z.object({ workspace: z.string(), page: z.string(), data: z.tuple([]) }) },
   handler: async () => ({ workspace: currentWorkspace(), page: KEYED, data: [] }),

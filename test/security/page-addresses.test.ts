@@ -274,7 +274,7 @@ test('members and receivers get working addresses', async () => {
   expect((await fetch(page, { method: 'POST', body: '{"size":"XL"}' })).status).toBe(200);
 });
 
-// Guards: rows that the release before wrote have keys, and no reader of them is told any, whole, cut or guessed.
+// Guards: a row that was written past the service's own database client has keys, and no reader of it is told any, whole, cut or guessed.
 test('a viewer is told none of what was stored before', async () => {
   // In two parts, as the product's own database client would store it without the key.
   const [start, end] = [

@@ -16,7 +16,7 @@ interface PageRef {
 // Models write addresses into JSON, HTML and query strings, where slashes are escaped.
 /** A key may be cut off at its end. */
 const KEYED = /(miniapps(?:\\*\/|%(?:25)*2F|&#x2F;|&#47;)[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})_[\w-]*/gi;
-/** The release before had addresses that are a key alone, of 43 characters. */
+/** An address that is as long as a key, and names no page, may be one: it is masked, whatever made it. */
 const KEY_ALONE = /(miniapps(?:\\*\/|%(?:25)*2F|&#x2F;|&#47;))[\w-]{37,}/gi;
 const TOKEN =
   /(act(?:\\*\/|%(?:25)*2F|&#x2F;|&#47;)|(?:confirm|link)(?:\?|%(?:25)*3F)token(?:=|%(?:25)*3D))[\w-]{10,}\.(?:[\w-]{1,40}\.)?[\w-]{16,}/gi;

@@ -36,7 +36,7 @@ export async function liveAddresses(
     { kind: 'page', url: pageUrl, secrets: [key] },
     { kind: 'page in a query', url: `https://wa.example/?text=${encodeURIComponent(pageUrl)}`, secrets: [key] },
     { kind: 'page in JSON', url: JSON.stringify({ url: pageUrl }).replaceAll('/', '\\/'), secrets: [key] },
-    { kind: 'page of the release before', url: `${service.baseUrl}/miniapps/${before}`, secrets: [before] },
+    { kind: 'page by a key alone', url: `${service.baseUrl}/miniapps/${before}`, secrets: [before] },
     { kind: 'action link', url: link.url, secrets: link.token.split('.') },
     mailed('/outputs/confirm'),
     mailed('/login/link'),
