@@ -14,6 +14,38 @@ import { createStepGraph } from './step-graph.ts';
 
 export type PhaseState = ReturnType<typeof createPhaseState>;
 
+/** What has happened in this start of the phase. */
+interface PhaseProgress {
+  /** These steps may run although the project is paused. */
+  granted: Set<string>;
+  changes: PhaseChange[];
+  /** The number of times that the project went on. */
+  resumes: number;
+  /** The number of steps that are no longer under way. */
+  stepsEnded: number;
+  /** The record may know more than this workflow was told. */
+  isBehind: boolean;
+  isDetached: boolean;
+  /** This start writes nothing any more: another took over, or phases before it are to be done first. */
+  over: 'superseded' | 'not_yet' | undefined;
+  /** The first error of a step, which ends the phase. */
+  stepError: unknown;
+  /** The end of the phase, where it is recorded with that of its last step. */
+  closed: Extract<PhaseEnding, { kind: 'ended' }> | undefined;
+}
+
+const createProgress = ({ granted, detached = false }: PhaseInput): PhaseProgress => ({
+  granted: new Set(granted ? [granted] : []),
+  changes: [],
+  resumes: 0,
+  stepsEnded: 0,
+  isBehind: false,
+  isDetached: detached,
+  over: undefined,
+  stepError: undefined,
+  closed: undefined,
+});
+
 export function createPhaseState(input: PhaseInput) {
   const { projectId, taskId, iteration } = input;
   const graph = createStepGraph(() => details.show());
@@ -32,22 +64,7 @@ export function createPhaseState(input: PhaseInput) {
     brake: createBrake(),
     /** All steps run in it, so that a start that was overtaken can cancel them. */
     scope: new CancellationScope(),
-    /** These steps may run although the project is paused. */
-    granted: new Set(input.granted ? [input.granted] : []),
-    changes: [] as PhaseChange[],
-    /** The number of times that the project went on. */
-    resumes: 0,
-    /** The number of steps that are no longer under way. */
-    stepsEnded: 0,
-    /** The record may know more than this workflow was told. */
-    isBehind: false,
-    isDetached: input.detached ?? false,
-    /** This start writes nothing any more: another took over, or phases before it are to be done first. */
-    over: undefined as 'superseded' | 'not_yet' | undefined,
-    /** The first error of a step, which ends the phase. */
-    stepError: undefined as unknown,
-    /** The end of the phase, where it is recorded with that of its last step. */
-    closed: undefined as Extract<PhaseEnding, { kind: 'ended' }> | undefined,
+    ...createProgress(input),
 
     isIdle: (): boolean => graph.inFlight.size === 0,
     hasNews: (): boolean => state.over !== undefined || state.stepError !== undefined || state.isBehind,

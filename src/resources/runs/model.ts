@@ -16,7 +16,7 @@ const IS_TERMINAL = {
 type WhereTerminal<Is> = { [Status in RunStatus]: (typeof IS_TERMINAL)[Status] extends Is ? Status : never }[RunStatus];
 export type TerminalStatus = WhereTerminal<true>;
 export const isTerminal = (status: RunStatus): status is TerminalStatus => IS_TERMINAL[status];
-export const isOpen = (status: RunStatus): status is WhereTerminal<false> => !IS_TERMINAL[status];
+const isOpen = (status: RunStatus): status is WhereTerminal<false> => !IS_TERMINAL[status];
 export const TERMINAL_STATUSES = RUN_STATUSES.filter(isTerminal);
 export const OPEN_STATUSES = RUN_STATUSES.filter(isOpen);
 
