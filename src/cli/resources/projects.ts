@@ -10,7 +10,7 @@ import {
   retrySubtask,
   revertArtifact,
   startEditSession,
-} from '../../resources/projects/commands/contract.ts';
+} from '../../resources/projects/requests/contract.ts';
 import { startProject, updateProject } from '../../resources/projects/contract.ts';
 import { projectWorkflowId, type Decision } from '../../resources/projects/model.ts';
 import {
