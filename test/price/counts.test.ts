@@ -219,7 +219,7 @@ test('a round of housekeeping that finds nothing to do', async () => {
     return [workflowId, [await count(() => quietRound(workflowId))]];
   });
   // And three for each workspace whose schedules have their turn.
-  expect(counts).toEqual([23]);
+  expect(counts).toEqual([22]);
   expect(await historyOf(name)).toEqual({
     activityTaskCompleted: 1,
     activityTaskScheduled: 1,
