@@ -11,8 +11,8 @@ const SHOWS = [
   'src/resources/inbox/contract.ts',
   'src/resources/templates/gates/contract.ts',
   'src/resources/templates/gates/model.ts',
-  'src/resources/projects/store/commands/votes.ts',
-  'src/resources/projects/store/commands/delegate-gate.ts',
+  'src/resources/projects/decisions/votes.ts',
+  'src/resources/projects/decisions/delegate-gate.ts',
 ];
 
 const CODE = '{src,activities,workflows}/**/*.{ts,sql}';
