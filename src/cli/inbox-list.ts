@@ -1,9 +1,10 @@
 /** Adds `aos inbox list`, which lists what waits, once or for as long as somebody watches. */
 import { Option, type Command } from 'commander';
 import type { InboxListResponse, Wait } from '../../client/src/api.ts';
+import { listWaits } from '../resources/inbox/contract.ts';
 import { WAIT_KINDS, type WaitKind } from '../resources/inbox/model.ts';
 import { openService, outlastingRestarts, type ServiceClient } from './client.ts';
-import { queryOf } from './filters.ts';
+import { ask } from './commands.ts';
 import { changesOf } from './following.ts';
 import { clearScreen, CliError, oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 
@@ -55,7 +56,7 @@ async function list(options: ListOptions): Promise<void> {
 
 function read(service: ServiceClient, given: ListOptions): Promise<InboxListResponse> {
   const { kind, project, run, mine, overdue, settled, limit } = given;
-  const query = queryOf({
+  return ask(service, listWaits, [], {
     limit,
     status: settled ? 'settled' : 'open',
     kind,
@@ -64,7 +65,6 @@ function read(service: ServiceClient, given: ListOptions): Promise<InboxListResp
     for: mine ? 'me' : undefined,
     overdue: overdue ? 'true' : undefined,
   });
-  return service.controlPlane<InboxListResponse>('GET', `/v1/inbox?${query}`);
 }
 
 function printWaits(waits: readonly Wait[], settled = false): void {

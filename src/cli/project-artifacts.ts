@@ -1,10 +1,12 @@
 /** Writes artifacts as files, each with the extension with which it opens. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Artifact, ProjectsArtifactsResponse } from '../../client/src/api.ts';
+import type { Artifact } from '../../client/src/api.ts';
 import { openable } from '../platform/core/openable.ts';
+import { listArtifacts } from '../resources/projects/reads/contract.ts';
 import type { ServiceClient } from './client.ts';
-import { orMissing, projectPath } from './project-client.ts';
+import { ask } from './commands.ts';
+import { orMissing } from './project-client.ts';
 
 export interface WrittenArtifact extends Omit<Artifact, 'content'> {
   file: string;
@@ -12,11 +14,8 @@ export interface WrittenArtifact extends Omit<Artifact, 'content'> {
 }
 
 export async function readArtifacts(service: ServiceClient, projectId: string, all: boolean): Promise<Artifact[]> {
-  const path = `${projectPath(projectId)}/artifacts?current_only=${String(!all)}`;
-  const { data } = await service
-    .controlPlane<ProjectsArtifactsResponse>('GET', path)
-    .catch(orMissing(`project ${projectId}`));
-  return data;
+  const made = ask(service, listArtifacts, [projectId], { current_only: String(!all) });
+  return (await made.catch(orMissing(`project ${projectId}`))).data;
 }
 
 /** Writes one file for each artifact, named after its phase, and after its version too where there are several. */

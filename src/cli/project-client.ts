@@ -1,7 +1,9 @@
 /** Reads projects for the command line: rows of the control plane, put together as a board of phases and steps. */
 import type { Project, ProjectEvent, Subtask, Task } from '../../client/src/api.ts';
 import { first } from '../platform/core/present.ts';
+import { getProject, listEventsOfProject, listSubtasks, listTasks } from '../resources/projects/reads/contract.ts';
 import type { ServiceClient } from './client.ts';
+import { ask } from './commands.ts';
 import { CliError } from './output.ts';
 import { ServiceProblem } from './problems.ts';
 
@@ -26,11 +28,8 @@ export const orMissing =
     throw isMissing ? new CliError(`there is no ${what}; list them with: aos project list`) : error;
   };
 
-const list = async <Row>(service: ServiceClient, path: string): Promise<Row[]> =>
-  (await service.controlPlane<{ data: Row[] }>('GET', path)).data;
-
 const readProject = (service: ServiceClient, projectId: string): Promise<Project> =>
-  service.controlPlane<Project>('GET', projectPath(projectId)).catch(orMissing(`project ${projectId}`));
+  ask(service, getProject, [projectId]).catch(orMissing(`project ${projectId}`));
 
 /** Phases with one of these statuses have something to show in their steps. */
 const IS_BUSY: readonly Task['status'][] = ['running', 'blocked', 'review', 'failed'];
@@ -42,22 +41,20 @@ export async function readBoard(
   projectId: string,
   { steps = 'busy' }: { steps?: 'busy' | 'all' } = {},
 ): Promise<Board> {
-  const path = projectPath(projectId);
   // The project is read first, so that a board which is read after the project's end shows that end.
   const project = await readProject(service, projectId);
-  const tasks = await list<Task>(service, `${path}/tasks`);
+  const { data: tasks } = await ask(service, listTasks, [projectId]);
   const phases = await mapAtOnce(tasks, READ_AT_ONCE, async (task): Promise<PhaseWithStatus> => {
     const isRead = steps === 'all' || IS_BUSY.includes(task.status);
-    return { ...task, steps: isRead ? await list<Subtask>(service, `${path}/tasks/${task.id}/subtasks`) : [] };
+    return { ...task, steps: isRead ? (await ask(service, listSubtasks, [projectId, task.id])).data : [] };
   });
   return { project, phases };
 }
 
 /** @returns the events, oldest first */
 export async function readEvents(service: ServiceClient, projectId: string, limit: number): Promise<ProjectEvent[]> {
-  const path = `${projectPath(projectId)}/events?limit=${limit}`;
-  const events = await list<ProjectEvent>(service, path).catch(orMissing(`project ${projectId}`));
-  return events.reverse();
+  const events = ask(service, listEventsOfProject, [projectId], { limit });
+  return (await events.catch(orMissing(`project ${projectId}`))).data.toReversed();
 }
 
 /**

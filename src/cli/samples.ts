@@ -1,9 +1,9 @@
 /** Finds the recorded samples of the service, for `--sample`. */
 import type { Samples } from '../../client/src/api.ts';
+import { listSamples } from '../resources/samples/contract.ts';
 import type { ServiceClient } from './client.ts';
+import { ask } from './commands.ts';
 import { CliError } from './output.ts';
-
-const readSamples = (service: ServiceClient): Promise<Samples> => service.controlPlane<Samples>('GET', '/v1/samples');
 
 /** @returns the error that lists what there is; the exit code is 2 */
 const noSample = (wanted: string, samples: readonly { name: string; summary: string }[]): CliError => {
@@ -14,7 +14,7 @@ const noSample = (wanted: string, samples: readonly { name: string; summary: str
 
 /** @throws CliError with exit code 2 if the workflow has no sample */
 export async function workflowSample(service: ServiceClient, workflow: string): Promise<Samples['workflows'][number]> {
-  const { workflows } = await readSamples(service);
+  const { workflows } = await ask(service, listSamples);
   const found = workflows.find((sample) => sample.workflow === workflow);
   if (found) return found;
   throw noSample(
@@ -25,7 +25,7 @@ export async function workflowSample(service: ServiceClient, workflow: string): 
 
 /** @returns the first sample of an agent. @throws CliError with exit code 2 if it has none */
 export async function promptSample(service: ServiceClient, agent: string): Promise<Samples['prompts'][number]> {
-  const { prompts } = await readSamples(service);
+  const { prompts } = await ask(service, listSamples);
   const found = prompts.find((sample) => sample.agent === agent || sample.slug === agent);
   if (found) return found;
   throw noSample(

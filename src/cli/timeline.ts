@@ -1,14 +1,16 @@
 /** Formats the timeline of a run, for `aos run --follow`, `aos runs events` and the demo. */
-import type { RunEvent, RunsEventsResponse } from '../../client/src/api.ts';
+import type { RunEvent } from '../../client/src/api.ts';
 import { fieldsOf } from '../platform/core/record.ts';
 import { withoutTrailingZeros } from '../platform/core/text.ts';
+import { listRunEvents } from '../resources/runs/contract.ts';
 import { runWorkflowId } from '../resources/runs/model.ts';
 import type { ServiceClient } from './client.ts';
+import { ask } from './commands.ts';
 import { fieldsInLine, previewInLine } from './fields.ts';
 import { oneLine, paint, paintStatus, shorten } from './output.ts';
 
 export const listEvents = async (service: ServiceClient, runId: string, limit: number): Promise<RunEvent[]> =>
-  (await service.controlPlane<RunsEventsResponse>('GET', `/v1/runs/${runId}/events?limit=${limit}`)).data;
+  (await ask(service, listRunEvents, [runId], { limit })).data;
 
 /** @returns for example `12:00:01.250  tool_call     calculator expression=2340*0.17  3 ms  $0.0001` */
 export function formatEvent(event: RunEvent): string {
