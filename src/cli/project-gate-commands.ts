@@ -1,7 +1,9 @@
 /** Adds `aos project gates`, `approve` and `reject`, which show what waits for an answer and give the answer. */
-import type { EditSession, ProjectsListResponse } from '../../client/src/api.ts';
+import type { EditSession } from '../../client/src/api.ts';
+import { listProjects } from '../resources/projects/reads/contract.ts';
 import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { ask } from './commands.ts';
 import { changesOf } from './following.ts';
 import { CliError, oneLine, paint, print, printJson } from './output.ts';
 import { gateLines } from './project-board.ts';
@@ -22,9 +24,7 @@ export async function listGates(projectId: string | undefined, { json }: { json?
 }
 
 async function openProjects(service: ServiceClient): Promise<string[]> {
-  const of = async (status: string) =>
-    (await service.controlPlane<ProjectsListResponse>('GET', `/v1/projects?status=${status}&limit=${MAX_PROJECTS}`))
-      .data;
+  const of = async (status: string) => (await ask(service, listProjects, [], { status, limit: MAX_PROJECTS })).data;
   return [...(await of('active')), ...(await of('paused'))].map(({ id }) => id);
 }
 

@@ -1,10 +1,12 @@
 /** Says of each waiting gate what opens it. */
-import type { ProjectsAttemptsResponse } from '../../client/src/api.ts';
+import { resolveEditPlan, resolveGate as sendDecision } from '../resources/projects/commands/contract.ts';
 import { projectWorkflowId, type Decision } from '../resources/projects/model.ts';
+import { listAttempts } from '../resources/projects/reads/contract.ts';
 import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import type { ServiceClient } from './client.ts';
+import { ask } from './commands.ts';
 import { CliError, oneLine, shortTime } from './output.ts';
-import { projectPath, stepsOf, type Board, type PlacedStep } from './project-client.ts';
+import { stepsOf, type Board, type PlacedStep } from './project-client.ts';
 
 export const waitingGates = (board: Board): PlacedStep[] =>
   stepsOf(board).filter(({ kind, status }) => kind === 'gate' && status === 'blocked');
@@ -62,7 +64,7 @@ export async function resolveGate(
   verdict: Verdict,
 ): Promise<void> {
   if (isPlanApproval(gate)) {
-    await service.controlPlane('POST', `${projectPath(projectId)}/edit-sessions/${gate.phase.id}/approve`, verdict);
+    await ask(service, resolveEditPlan, [projectId, gate.phase.id], { ...verdict });
     return;
   }
   if (verdict.decision === 'request_changes') {
@@ -72,7 +74,7 @@ export async function resolveGate(
     const { waitsFor, command } = helpWith(service, projectId, gate);
     throw new CliError(`${gate.place} ${waitsFor}${command ? `, which says so with:\n  ${command}` : ''}`);
   }
-  await service.controlPlane('POST', `${projectPath(projectId)}/subtasks/${gate.id}/resolve-gate`, verdict);
+  await ask(service, sendDecision, [projectId, gate.id], { ...verdict });
 }
 
 /** @returns what the planner of an edit session proposes; undefined for any other gate */
@@ -83,9 +85,6 @@ export async function planBefore(
 ): Promise<EditPlan | undefined> {
   const planner = isPlanApproval(gate) ? gate.phase.steps.find(({ kind }) => kind === 'agent') : undefined;
   if (!planner) return undefined;
-  const { data } = await service.controlPlane<ProjectsAttemptsResponse>(
-    'GET',
-    `${projectPath(projectId)}/subtasks/${planner.id}/attempts`,
-  );
+  const { data } = await ask(service, listAttempts, [projectId, planner.id]);
   return data.findLast(({ status }) => status === 'succeeded')?.output as EditPlan | undefined;
 }

@@ -7,9 +7,11 @@ import { pipeline } from 'node:stream/promises';
 import { Argument, type Command } from 'commander';
 import type { WorkspaceExport } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
+import { createExport, getExport } from '../resources/exports/contract.ts';
 import { openService, outlastingRestarts, type ServiceClient } from './client.ts';
+import { ask } from './commands.ts';
 import { digestOf } from './digest.ts';
-import { confirmable, confirmed, type Confirming } from './otp.ts';
+import { confirmable, type Confirming } from './otp.ts';
 import { CliError, paint, print, printAside, printJson, printProgress, shortTime } from './output.ts';
 
 interface ExportOptions extends Confirming {
@@ -42,8 +44,8 @@ export async function exportWorkspace(id: string, options: ExportOptions): Promi
   const { archive, output, wait = true, json, challenge, code } = options;
   const service = outlastingRestarts(await openService(process.env));
   const begun = archive
-    ? await service.controlPlane<WorkspaceExport>('GET', pathOf(id, archive))
-    : await confirmed<WorkspaceExport>(service, { method: 'POST', path: pathOf(id) }, { challenge, code });
+    ? await ask(service, getExport, [id, archive])
+    : await ask(service, createExport, [id], {}, { challenge, code });
   if (!wait) {
     if (json) printJson(begun);
     else print(`${begun.id} is being made; get it with: aos workspaces export ${id} --archive ${begun.id}`);
@@ -62,7 +64,7 @@ async function whenReady(service: ServiceClient, id: string, begun: WorkspaceExp
   let now = begun;
   let told = '';
   for (; now.status === 'queued' || now.status === 'running'; await sleep(LOOK_MS)) {
-    now = await service.controlPlane<WorkspaceExport>('GET', pathOf(id, begun.id));
+    now = await ask(service, getExport, [id, begun.id]);
     const { progress } = now;
     const line = progress
       ? `${progress.phase}: ${progress.percent}% of the tables, ${progress.rows} rows, ${progress.files} files`

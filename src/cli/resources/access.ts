@@ -6,7 +6,7 @@ import { createDeployToken, listDeployTokens, revokeDeployToken } from '../../re
 import { deleteFlag, listFlags, putFlag } from '../../resources/feature-flags/contract.ts';
 import { addMember, changeMember, listMembers, removeMember } from '../../resources/members/contract.ts';
 import type { ServiceClient } from '../client.ts';
-import { command, group, list, type ReplyOf } from '../commands.ts';
+import { ask, command, group, list } from '../commands.ts';
 import { fieldsInLine } from '../fields.ts';
 import { CliError, paint, shorten, shortTime } from '../output.ts';
 
@@ -62,8 +62,7 @@ export const tokens = group(
 
 /** @returns what names the member with this e-mail address in a path */
 async function memberPath({ workspace, email }: { workspace: string; email: string }, service: ServiceClient) {
-  const path = `/v1/workspaces/${encodeURIComponent(workspace)}/members`;
-  const { data } = await service.controlPlane<ReplyOf<typeof listMembers>>('GET', path);
+  const { data } = await ask(service, listMembers, [workspace]);
   const member = data.find((row) => row.email === email.trim().toLowerCase());
   if (!member) throw new CliError(`${email} is no member of ${workspace}`);
   return [workspace, member.id];

@@ -16,7 +16,7 @@ import {
   listTools,
   updateTool,
 } from '../../resources/tools/contract.ts';
-import { card, command, group, list } from '../commands.ts';
+import { ask, card, command, group, list } from '../commands.ts';
 import { argumentsOf, fieldLines, previewInLine } from '../fields.ts';
 import { readFields } from '../input.ts';
 import { CliError, oneLine, paint, print, printTable, shorten, shortTime } from '../output.ts';
@@ -120,7 +120,7 @@ export const tools = group(
       flags: TOOL_FLAGS,
       async fields({ slug, ...given }, service) {
         // A body is sent whole. Its secrets come masked, and sending the masks back keeps them.
-        const { body } = await service.controlPlane<Tool>('GET', `/v1/tools/${encodeURIComponent(slug)}`);
+        const { body } = await ask(service, getTool, [slug]);
         return definitionOf(given, body);
       },
       say: (tool) => `${tool.slug} is changed; it is version ${tool.version}${noteOf(tool)}`,
