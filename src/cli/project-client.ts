@@ -18,8 +18,6 @@ export interface Board {
   phases: PhaseWithStatus[];
 }
 
-export const projectPath = (projectId: string): string => `/v1/projects/${encodeURIComponent(projectId)}`;
-
 /** Turns a 404 into a sentence about what is missing. */
 export const orMissing =
   (what: string) =>
