@@ -192,15 +192,30 @@ export function demandOpen(endpoint: Endpoint, { isArchived }: Caller): void {
   if (isArchived && isForOpen(endpoint)) throw new Problem('workspace_archived');
 }
 
-/** Gives a declaration its type and does nothing else. */
+/** What a declaration leaves out if it is as usual. */
+type Usual = 'surface' | 'method' | 'credential' | 'status';
+
+/**
+ * Declares an endpoint. Unless it says otherwise:
+ * - `surface` is the control plane;
+ * - `credential` is a session on the control plane, and an API key on the public surface;
+ * - `method` is `post` if it takes a body, else `get`;
+ * - `status` is 204 if it replies without a body, else 200.
+ */
 export const endpoint = <
   Params extends Schema = z.ZodType<Record<string, never>>,
   Query extends Schema = z.ZodType<Record<string, never>>,
   Body extends Schema = z.ZodType<undefined>,
   Reply extends ReplySchema = ReplySchema,
 >(
-  declaration: Endpoint<Params, Query, Body, Reply>,
-): Endpoint<Params, Query, Body, Reply> => declaration;
+  declaration: Omit<Endpoint<Params, Query, Body, Reply>, Usual> & Partial<Pick<Endpoint, Usual>>,
+): Endpoint<Params, Query, Body, Reply> => ({
+  surface: 'control-plane',
+  method: declaration.body ? 'post' : 'get',
+  credential: declaration.surface === 'public' ? 'api-key' : 'session',
+  status: declaration.reply === NO_CONTENT ? 204 : 200,
+  ...declaration,
+});
 
 /**
  * Every answer with a problem has its name in this header, so that clients need not parse the body, whose words may be

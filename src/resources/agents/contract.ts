@@ -141,44 +141,30 @@ export type VoiceChange = z.output<typeof VoiceChange>;
 export const listInvokableAgents = endpoint({
   id: 'agents.listInvokable',
   surface: 'public',
-  method: 'get',
   path: '/v1/agents',
-  credential: 'api-key',
   summary: 'List the agents that a run can name',
-  status: 200,
   reply: listReply(z.object({ slug: z.string(), description: z.string() })),
 });
 
 export const listAgents = endpoint({
   id: 'agents.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/agents',
-  credential: 'session',
   summary: 'Built-in agents and those of the workspace',
-  status: 200,
   reply: listReply(AgentListRow, { builtin: z.int(), custom: z.int() }),
 });
 
 export const getAgentDetail = endpoint({
   id: 'agents.detail',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/agents/{slug}/detail',
-  credential: 'session',
   summary: 'An agent with its prompts and what it ran lately',
   params: AgentPath,
-  status: 200,
   reply: Agent.extend({ recent_runs: RecentRuns }).meta({ id: 'AgentDetail' }),
   problems: ['not_found'],
 });
 
 export const createAgent = endpoint({
   id: 'agents.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/agents',
-  credential: 'session',
   summary: 'Make a custom agent',
   body: NewAgent,
   status: 201,
@@ -188,98 +174,76 @@ export const createAgent = endpoint({
 
 export const updateAgent = endpoint({
   id: 'agents.update',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/agents/{slug}',
-  credential: 'session',
   summary: 'Change the definition of a custom agent',
   description: 'Fields that are not sent stay as they are. The slug names the agent for good.',
   params: AgentPath,
   // A request without a body is an empty change and answered like one; so are those below.
   body: AgentChange.default({}),
-  status: 200,
   reply: SavedAgent,
   problems: ['bad_request', 'builtin_immutable', 'not_found'],
 });
 
 export const setAgentModel = endpoint({
   id: 'agents.setModel',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/agents/{slug}/model',
-  credential: 'session',
   summary: 'Set the model of any agent for this workspace, and how it is chosen',
   params: AgentPath,
   body: ModelChange.default({}),
-  status: 200,
   reply: SavedAgent,
   problems: ['bad_request', 'not_found'],
 });
 
 export const setAgentVoice = endpoint({
   id: 'agents.setVoice',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/agents/{slug}/voice',
-  credential: 'session',
   summary: 'Set the voice of any agent for this workspace; null takes it away',
   params: AgentPath,
   body: VoiceChange.default({}),
-  status: 200,
   reply: Agent,
   problems: ['bad_request', 'not_found'],
 });
 
 export const deleteAgent = endpoint({
   id: 'agents.delete',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/agents/{slug}',
-  credential: 'session',
   summary: 'Delete a custom agent; its runs keep naming it',
   params: AgentPath,
   query: DeleteQuery,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['builtin_immutable', 'in_use', 'not_found'],
 });
 
 export const getAgentAvatar = endpoint({
   id: 'agents.getAvatar',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/agents/{slug}/avatar',
-  credential: 'session',
   summary: 'The picture of an agent, a WebP of 512 by 512 pixels',
   params: AgentPath,
-  status: 200,
   reply: BINARY,
   problems: ['not_found'],
 });
 
 export const putAgentAvatar = endpoint({
   id: 'agents.putAvatar',
-  surface: 'control-plane',
   method: 'put',
   path: '/v1/agents/{slug}/avatar',
-  credential: 'session',
   summary: 'Give any agent a picture in this workspace: PNG, JPEG or WebP, at most 2 MB',
   params: AgentPath,
   upload: { maxBytes: MAX_UPLOAD_BYTES },
-  status: 200,
   reply: Agent,
   problems: ['invalid_upload', 'payload_too_large', 'not_found'],
 });
 
 export const deleteAgentAvatar = endpoint({
   id: 'agents.deleteAvatar',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/agents/{slug}/avatar',
-  credential: 'session',
   summary: 'Take the picture of an agent away',
   params: AgentPath,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });

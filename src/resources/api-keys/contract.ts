@@ -41,21 +41,14 @@ const NewApiKey = z
 
 export const listApiKeys = endpoint({
   id: 'api-keys.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/api-keys',
-  credential: 'session',
   summary: 'Every key of the workspace: active first, then newest first, revoked included',
-  status: 200,
   reply: listReply(ApiKey),
 });
 
 export const createApiKey = endpoint({
   id: 'api-keys.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/api-keys',
-  credential: 'session',
   summary: 'Make a key; the reply is the only place that shows its secret',
   body: NewApiKey,
   // Every key has full access to its workspace.
@@ -68,13 +61,10 @@ export const createApiKey = endpoint({
 
 export const revokeApiKey = endpoint({
   id: 'api-keys.revoke',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/api-keys/{id}',
-  credential: 'session',
   summary: 'Revoke a key for good; revoking it again changes nothing',
   params: z.object({ id: IntId }),
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found', 'not_your_key'],
 });

@@ -35,24 +35,18 @@ export const AttachmentList = listReply(Attachment);
 
 export const listAttachments = endpoint({
   id: 'attachments.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/attachments',
-  credential: 'session',
   summary: 'List the reference files of a project, oldest first',
   params: ProjectPath,
   badInput: 400,
-  status: 200,
   reply: AttachmentList,
   problems: ['not_found'],
 });
 
 export const uploadAttachments = endpoint({
   id: 'attachments.upload',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/projects/{project_id}/attachments',
-  credential: 'session',
   audited: false,
   summary: 'Put reference files beside a project, all of them or none',
   description:
@@ -68,10 +62,8 @@ export const uploadAttachments = endpoint({
 
 export const prepareAttachments = endpoint({
   id: 'attachments.prepare',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/files/upload',
-  credential: 'session',
   audited: false,
   summary: 'Upload reference files for a project that is about to be started',
   description:
@@ -85,14 +77,10 @@ export const prepareAttachments = endpoint({
 
 export const downloadFile = endpoint({
   id: 'files.download',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/files/download',
-  credential: 'session',
   summary: 'The bytes of an attachment or of a file that a run saved',
   // The id is a plain string, so that an ill-formed one is an unknown file and no other kind of mistake.
   query: z.object({ id: z.string().describe('Id of the attachment or of the run artifact') }),
-  status: 200,
   reply: BINARY,
   problems: ['not_found'],
 });

@@ -33,12 +33,9 @@ const AuditEntry = z
 
 export const listAuditLog = endpoint({
   id: 'audit-log.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/audit-log',
   credential: 'admin',
   summary: 'Who changed what about the configuration of the workspace, newest first',
   query: AuditQuery,
-  status: 200,
   reply: pageReply(AuditEntry),
 });

@@ -8,7 +8,7 @@ import { limit, offset, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { BILLING_MODES, CURRENCIES, LEDGER_KINDS } from './model.ts';
 
 const Mode = z.enum(BILLING_MODES);
-const ON = { surface: 'control-plane', credential: 'identity', badInput: 400, status: 200 } as const;
+const ON = { credential: 'identity', badInput: 400 } as const;
 const Rate = z.string().describe('Rupiah for a dollar, a decimal string');
 
 const Tier = z
@@ -138,7 +138,6 @@ export type NewTopup = z.output<typeof NewTopup>;
 export const getCatalog = endpoint({
   ...ON,
   id: 'billing.catalog',
-  method: 'get',
   path: '/v1/billing/catalog',
   summary: 'Tiers, prices and bounds',
   reply: Catalog,
@@ -147,7 +146,6 @@ export const getCatalog = endpoint({
 export const getSummary = endpoint({
   ...ON,
   id: 'billing.summary',
-  method: 'get',
   path: '/v1/billing/summary',
   summary: 'What the workspace is on, and the current period',
   reply: Summary,
@@ -156,7 +154,6 @@ export const getSummary = endpoint({
 export const subscribe = endpoint({
   ...ON,
   id: 'billing.subscribe',
-  method: 'post',
   path: '/v1/billing/subscribe',
   summary: 'Subscribe to a plan, or switch to it',
   description:
@@ -190,7 +187,6 @@ export const subscribe = endpoint({
 export const getWallet = endpoint({
   ...ON,
   id: 'billing.wallet',
-  method: 'get',
   path: '/v1/billing/wallet',
   summary: 'Balance and ledger, newest first',
   query: z.object({ limit: limit(500, 50), offset }),
@@ -204,7 +200,6 @@ export const getWallet = endpoint({
 export const getTopupOptions = endpoint({
   ...ON,
   id: 'billing.topupOptions',
-  method: 'get',
   path: '/v1/billing/topup/options',
   summary: 'What credit can be bought',
   reply: z.object({
@@ -220,7 +215,6 @@ export const getTopupOptions = endpoint({
 export const topup = endpoint({
   ...ON,
   id: 'billing.topup',
-  method: 'post',
   path: '/v1/billing/topup',
   idempotent: true,
   summary: 'Buy credit',
@@ -245,7 +239,6 @@ export const topup = endpoint({
 export const getAddons = endpoint({
   ...ON,
   id: 'billing.addons',
-  method: 'get',
   path: '/v1/billing/addons',
   summary: 'Add-ons of the workspace',
   reply: Addons,
@@ -254,7 +247,6 @@ export const getAddons = endpoint({
 export const setModelRouter = endpoint({
   ...ON,
   id: 'billing.setModelRouter',
-  method: 'post',
   path: '/v1/billing/addons/model-router',
   summary: 'Switch the managed model router on or off',
   description: 'On: a key that may spend what the wallet holds, used where the workspace has none of its own.',
@@ -271,8 +263,6 @@ export const setModelRouter = endpoint({
 
 export const receiveWebhook = endpoint({
   id: 'billing.webhook',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/billing/webhooks',
   credential: 'provider',
   audited: false,
@@ -280,7 +270,6 @@ export const receiveWebhook = endpoint({
   rawBody: true,
   body: z.record(z.string(), z.unknown()).optional(),
   badInput: 400,
-  status: 200,
   reply: z.object({ received: z.literal(true) }),
   problems: ['invalid_signature', 'invalid_json'],
 });

@@ -67,20 +67,15 @@ const MessagePage = Page.extend({ order: z.enum(['asc', 'desc']).default('asc').
 export type MessagePage = z.output<typeof MessagePage>;
 export const listThreads = endpoint({
   id: 'chat.listThreads',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/chat/threads',
   credential: 'identity',
   summary: 'Threads of the workspace, the one last used first',
   query: Page,
-  status: 200,
   reply: pageReply(Thread),
 });
 
 export const createThread = endpoint({
   id: 'chat.createThread',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/chat/threads',
   credential: 'identity',
   summary: 'Begin a conversation',
@@ -93,20 +88,16 @@ export const createThread = endpoint({
 
 export const getThread = endpoint({
   id: 'chat.getThread',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/chat/threads/{id}',
   credential: 'identity',
   summary: 'One thread',
   params: ThreadPath,
-  status: 200,
   reply: Thread,
   problems: ['not_found'],
 });
 
 export const updateThread = endpoint({
   id: 'chat.updateThread',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/chat/threads/{id}',
   credential: 'identity',
@@ -114,43 +105,35 @@ export const updateThread = endpoint({
   params: ThreadPath,
   body: ThreadChange.default({}),
   audited: false,
-  status: 200,
   reply: Thread,
   problems: ['bad_request', 'not_found'],
 });
 
 export const deleteThread = endpoint({
   id: 'chat.deleteThread',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/chat/threads/{id}',
   credential: 'identity',
   summary: 'Delete a thread and its files, and cancel what is in flight; its runs stay in the list of runs',
   params: ThreadPath,
   audited: false,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });
 
 export const listMessages = endpoint({
   id: 'chat.listMessages',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/chat/threads/{id}/messages',
   credential: 'identity',
   summary: 'What was said: each message and, after it, its answer',
   params: ThreadPath,
   query: MessagePage,
-  status: 200,
   reply: pageReply(Message),
   problems: ['not_found'],
 });
 
 export const sendMessage = endpoint({
   id: 'chat.sendMessage',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/chat/threads/{id}/messages',
   credential: 'identity',
   summary: 'Say something: a run on the thread, which sees what was said before',
@@ -165,23 +148,17 @@ export const sendMessage = endpoint({
 
 export const listThreadAttachments = endpoint({
   id: 'chat.listAttachments',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/chat/threads/{id}/attachments',
-  credential: 'session',
   summary: 'The files of a thread, oldest first',
   params: ThreadPath,
-  status: 200,
   reply: AttachmentList,
   problems: ['not_found'],
 });
 
 export const uploadThreadAttachments = endpoint({
   id: 'chat.uploadAttachments',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/chat/threads/{id}/attachments',
-  credential: 'session',
   summary: 'Put files beside a thread, all of them or none',
   description: 'Its runs can read them with the tool `read_attachment`. The answer lists those of this upload.',
   params: ThreadPath,
@@ -194,14 +171,10 @@ export const uploadThreadAttachments = endpoint({
 
 export const turnCredentials = endpoint({
   id: 'chat.turn',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/chat/call/turn',
-  credential: 'session',
   // Whoever only looks takes no part in a call.
   right: 'workspace.change',
   summary: 'Credentials of the TURN servers for a call, for a limited time',
-  status: 200,
   reply: z.object({
     username: z.string(),
     credential: z.string(),

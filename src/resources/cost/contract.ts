@@ -22,10 +22,7 @@ const CostOfKey = z
 
 export const getCostRollup = endpoint({
   id: 'cost.rollup',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/cost/rollup',
-  credential: 'session',
   summary: 'What the runs of a window cost, by agent, model, project or day',
   description:
     'A run counts to the window in which it was accepted. The runs of project steps, and those that they spawned, ' +
@@ -34,7 +31,6 @@ export const getCostRollup = endpoint({
     window: z.enum(Object.keys(COST_WINDOWS) as CostWindow[]).default('7d'),
     group_by: z.enum(COST_GROUPS).default('agent'),
   }),
-  status: 200,
   reply: z.object({
     data: z.array(CostOfKey),
     meta: z.object({
@@ -50,15 +46,11 @@ export const getCostRollup = endpoint({
 
 export const forecastCost = endpoint({
   id: 'cost.forecast',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/cost/forecast',
-  credential: 'session',
   summary: 'What this calendar month may come to, from what the weekdays of the last four weeks cost',
   description:
     'Months and days are those of UTC. Each day that is left is taken to cost what one of the same weekdays did, many times over: half of ' +
     'these months come to `p50_usd` at most, nine in ten to `p90_usd`.',
-  status: 200,
   reply: z.object({
     month: z.string().describe('Such as `2026-11`'),
     spent_usd: Usd.describe('In this month until now'),

@@ -41,62 +41,49 @@ const OPERATOR = { credential: 'admin', right: 'customers.annotate' } as const;
 const page = { limit: limit(500, 50), offset };
 export const listCrmCustomers = endpoint({
   id: 'crm-admin.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/crm-admin/customers',
   ...OPERATOR,
   summary: 'Customers with their status and last note, newest workspace first',
   query: z.object({ status: z.enum(CRM_STATUSES).optional(), q: z.string().max(200).optional(), ...page }),
-  status: 200,
   reply: pageReply(CrmCustomer),
   problems: ['internal_only'],
 });
 
 export const getCrmCustomer = endpoint({
   id: 'crm-admin.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/crm-admin/customers/{customer_id}',
   ...OPERATOR,
   summary: 'One customer with its status and last note',
   params: CustomerPath,
-  status: 200,
   reply: CrmCustomer,
   problems: ['internal_only', 'not_found'],
 });
 
 export const updateCrmCustomer = endpoint({
   id: 'crm-admin.update',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/crm-admin/customers/{customer_id}',
   ...OPERATOR,
   summary: 'Set the status of a customer',
   params: CustomerPath,
   body: z.strictObject({ status: z.enum(CRM_STATUSES) }).meta({ id: 'CrmCustomerChange' }),
-  status: 200,
   reply: CrmCustomer,
   problems: ['internal_only', 'not_found'],
 });
 
 export const listNotes = endpoint({
   id: 'crm-admin.notes',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/crm-admin/customers/{customer_id}/notes',
   ...OPERATOR,
   summary: 'Notes on a customer, newest first',
   params: CustomerPath,
   query: z.object(page),
-  status: 200,
   reply: pageReply(Note),
   problems: ['internal_only', 'not_found'],
 });
 
 export const createNote = endpoint({
   id: 'crm-admin.createNote',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/crm-admin/customers/{customer_id}/notes',
   ...OPERATOR,
   summary: 'Note something about a customer',
@@ -109,13 +96,11 @@ export const createNote = endpoint({
 
 export const deleteNote = endpoint({
   id: 'crm-admin.deleteNote',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/crm-admin/customers/{customer_id}/notes/{note_id}',
   ...OPERATOR,
   summary: 'Delete a note',
   params: CustomerPath.extend({ note_id: z.string() }),
-  status: 204,
   reply: NO_CONTENT,
   problems: ['internal_only', 'not_found'],
 });

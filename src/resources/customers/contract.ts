@@ -34,8 +34,6 @@ const Customer = z
 
 export const listCustomers = endpoint({
   id: 'customers.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/customers',
   credential: 'admin',
   summary: 'Workspaces with plan, usage and spend, newest first',
@@ -46,6 +44,5 @@ export const listCustomers = endpoint({
     limit: limit(500, 50),
     offset,
   }),
-  status: 200,
   reply: pageReply(Customer),
 });

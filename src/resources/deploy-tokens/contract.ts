@@ -26,22 +26,19 @@ const NewDeployToken = z
   .meta({ id: 'NewDeployToken' });
 export type NewDeployToken = z.output<typeof NewDeployToken>;
 
-const common = { surface: 'control-plane', credential: 'session', right: 'deploy-tokens.manage' } as const;
+const common = { right: 'deploy-tokens.manage' } as const;
 
 export const listDeployTokens = endpoint({
   ...common,
   id: 'deploy-tokens.list',
-  method: 'get',
   path: '/v1/deploy-tokens',
   summary: 'Every deploy token of the workspace: those that can be used first, expired and revoked ones too',
-  status: 200,
   reply: listReply(DeployToken),
 });
 
 export const createDeployToken = endpoint({
   ...common,
   id: 'deploy-tokens.create',
-  method: 'post',
   path: '/v1/deploy-tokens',
   summary: 'Make a token for a pipeline; the reply is the only place that shows it',
   description:
@@ -61,7 +58,6 @@ export const revokeDeployToken = endpoint({
   path: '/v1/deploy-tokens/{id}',
   summary: 'Revoke a deploy token for good; revoking it again changes nothing',
   params: z.object({ id: IntId }),
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });

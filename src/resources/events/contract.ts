@@ -15,13 +15,9 @@ export type FeedQuery = z.output<typeof FeedQuery>;
 
 export const listProjectEvents = endpoint({
   id: 'events.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/events',
-  credential: 'session',
   summary: 'Events of all projects, newest first',
   query: FeedQuery,
-  status: 200,
   reply: z.object({
     data: z.array(ProjectEvent),
     meta: z.object({ limit: z.int(), since_hours: z.int(), total: z.int().describe('All that match') }),

@@ -41,8 +41,6 @@ export type ExportReply = z.input<typeof Export>;
 
 const All = {
   path: '/v1/workspaces/{identity_workspace_id}/exports',
-  surface: 'control-plane',
-  credential: 'session',
   right: 'workspace.export',
 } as const;
 const One = { ...All, path: `${All.path}/{export_id}` } as const;
@@ -66,10 +64,8 @@ export const createExport = endpoint({
 export const listExports = endpoint({
   ...All,
   id: 'exports.list',
-  method: 'get',
   summary: 'Archives of the workspace, the newest first',
   params: ofWorkspace,
-  status: 200,
   reply: listReply(Export),
   problems: ['not_found', 'owner_required'],
 });
@@ -77,10 +73,8 @@ export const listExports = endpoint({
 export const getExport = endpoint({
   ...One,
   id: 'exports.get',
-  method: 'get',
   summary: 'One archive, and how far it is',
   params: ofExport,
-  status: 200,
   reply: Export,
   problems: ['not_found', 'owner_required'],
 });
@@ -89,13 +83,11 @@ export const downloadExport = endpoint({
   ...One,
   path: `${One.path}/archive`,
   id: 'exports.download',
-  method: 'get',
   audited: true,
   summary: 'The archive: a tar.gz',
   description: 'A download that broke off goes on with `Range`.',
   params: ofExport,
   ranged: true,
-  status: 200,
   reply: BINARY,
   problems: ['not_found', 'owner_required', 'export_not_ready'],
 });
@@ -107,7 +99,6 @@ export const removeExport = endpoint({
   whileArchived: true,
   summary: 'Take an archive back, or stop making it',
   params: ofExport,
-  status: 200,
   reply: Export,
   problems: ['not_found', 'owner_required'],
 });

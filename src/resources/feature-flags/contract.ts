@@ -38,38 +38,30 @@ export type FlagChange = z.output<typeof FlagChange>;
 
 export const listFlags = endpoint({
   id: 'feature-flags.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/feature-flags',
-  credential: 'session',
   summary: "Every flag, with what it is for the caller's workspace, by name",
-  status: 200,
   reply: listReply(Flag),
 });
 
 export const putFlag = endpoint({
   id: 'feature-flags.put',
-  surface: 'control-plane',
   method: 'put',
   path: '/v1/feature-flags/{name}',
   credential: 'internal',
   summary: 'Make or change a flag; what is left out of it stays',
   params: FlagPath,
   body: FlagChange,
-  status: 200,
   reply: Flag,
   problems: ['not_found'],
 });
 
 export const deleteFlag = endpoint({
   id: 'feature-flags.delete',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/feature-flags/{name}',
   credential: 'internal',
   summary: 'Remove a flag: what asks for it finds it off',
   params: FlagPath,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });

@@ -33,21 +33,14 @@ const SavedHeartbeat = Heartbeat.extend(warned).meta({ id: 'SavedHeartbeat' });
 
 export const listHeartbeats = endpoint({
   id: 'heartbeats.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/heartbeats',
-  credential: 'session',
   summary: 'Heartbeats, oldest first',
-  status: 200,
   reply: listReply(Heartbeat),
 });
 
 export const createHeartbeat = endpoint({
   id: 'heartbeats.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/heartbeats',
-  credential: 'session',
   summary: 'Prompt an agent every so many seconds',
   body: NewHeartbeat,
   status: 201,
@@ -57,40 +50,30 @@ export const createHeartbeat = endpoint({
 
 export const getHeartbeat = endpoint({
   id: 'heartbeats.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/heartbeats/{id}',
-  credential: 'session',
   summary: 'One heartbeat',
   params: HeartbeatPath,
-  status: 200,
   reply: Heartbeat,
   problems: ['not_found'],
 });
 
 export const updateHeartbeat = endpoint({
   id: 'heartbeats.update',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/heartbeats/{id}',
-  credential: 'session',
   summary: 'Change, enable or disable a heartbeat',
   params: HeartbeatPath,
   body: HeartbeatChange.default({}),
-  status: 200,
   reply: SavedHeartbeat,
   problems: ['bad_request', 'not_found', 'runtime_unreachable'],
 });
 
 export const deleteHeartbeat = endpoint({
   id: 'heartbeats.delete',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/heartbeats/{id}',
-  credential: 'session',
   summary: 'Delete a heartbeat; its runs stay',
   params: HeartbeatPath,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found', 'runtime_unreachable'],
 });

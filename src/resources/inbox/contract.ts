@@ -176,14 +176,10 @@ export type InboxQuery = z.output<typeof InboxQuery>;
 
 export const listWaits = endpoint({
   id: 'inbox.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/inbox',
-  credential: 'session',
   summary: 'List what waits for an answer, newest first',
   query: InboxQuery,
   badInput: 400,
-  status: 200,
   reply: z.object({
     data: z.array(Wait),
     meta: z.object({
@@ -200,14 +196,10 @@ export const listWaits = endpoint({
 
 export const getWait = endpoint({
   id: 'inbox.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/inbox/{wait_id}',
-  credential: 'session',
   summary: 'Everything that is needed to answer',
   params: WaitPath,
   badInput: 400,
-  status: 200,
   reply: WaitDetail,
   problems: ['not_found'],
 });
@@ -242,10 +234,7 @@ export type AnswerRequest = z.output<typeof AnswerRequest>;
 
 export const answerWait = endpoint({
   id: 'inbox.answer',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/inbox/{wait_id}/answer',
-  credential: 'session',
   summary: 'Answer what waits, as it was seen',
   description:
     'An answer is bound to the `revision` that it names: what has changed since is refused with `changed_since`, what ' +
@@ -257,7 +246,6 @@ export const answerWait = endpoint({
   params: WaitPath,
   body: AnswerRequest,
   badInput: 400,
-  status: 200,
   reply: WaitDetail,
   problems: [
     'not_found',
@@ -275,14 +263,11 @@ export const answerWait = endpoint({
 
 export const remindOfWait = endpoint({
   id: 'inbox.remind',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/inbox/{wait_id}/remind',
-  credential: 'session',
   summary: 'Remind those who can answer, at most every ten minutes',
   params: WaitPath,
   badInput: 400,
-  status: 200,
   reply: WaitDetail,
   problems: ['not_found', 'already_answered', 'changed_since', 'reminded_lately'],
 });
@@ -302,10 +287,7 @@ export type Delegation = z.output<typeof Delegation>;
 
 export const delegateWait = endpoint({
   id: 'inbox.delegate',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/inbox/{wait_id}/delegate',
-  credential: 'session',
   summary: 'Name a member whose answer counts in your place, until then',
   description:
     'Of a gate that names its `approvers`, and only by one of them. Both remain one when approvals are counted, and four ' +
@@ -313,21 +295,17 @@ export const delegateWait = endpoint({
   params: WaitPath,
   body: Delegation,
   badInput: 400,
-  status: 200,
   reply: WaitDetail,
   problems: ['not_found', 'not_an_approver', 'four_eyes', 'already_answered', 'changed_since'],
 });
 
 export const withdrawLinks = endpoint({
   id: 'inbox.withdrawLinks',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/inbox/{wait_id}/links',
-  credential: 'session',
   summary: 'Withdraw every link by which it could be answered',
   params: WaitPath,
   badInput: 400,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });

@@ -93,41 +93,30 @@ export type NewToken = z.output<typeof NewToken>;
 
 export const listIntegrations = endpoint({
   id: 'integrations.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/integrations',
-  credential: 'session',
   summary: 'Every integration there is, with what the workspace made of it',
-  status: 200,
   reply: listReply(Summary),
 });
 
 export const getIntegration = endpoint({
   id: 'integrations.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/integrations/{slug}',
-  credential: 'session',
   summary: 'One integration with its slots, its settings and its tokens',
   params: z.object({ slug: z.string() }),
   badInput: 400,
-  status: 200,
   reply: Detail,
   problems: ['not_found'],
 });
 
 export const setCredential = endpoint({
   id: 'integrations.setCredential',
-  surface: 'control-plane',
   method: 'put',
   path: '/v1/integrations/{slug}/credentials/{kind}',
-  credential: 'session',
   summary: 'Set a token; the provider is asked about it in the background',
   params: Credential,
   body: NewToken,
   otp: true,
   badInput: 400,
-  status: 200,
   reply: z.object({
     slug: z.string(),
     kind: z.string(),
@@ -141,47 +130,38 @@ export const setCredential = endpoint({
 
 export const deleteCredential = endpoint({
   id: 'integrations.deleteCredential',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/integrations/{slug}/credentials/{kind}',
-  credential: 'session',
   summary: 'Delete a token',
   params: Credential,
   query: Target,
   otp: true,
   badInput: 400,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });
 
 export const setSecret = endpoint({
   id: 'integrations.setSecret',
-  surface: 'control-plane',
   method: 'put',
   path: '/v1/integrations/{slug}/secrets/{dotted}',
-  credential: 'session',
   summary: 'Set a secret by its `section.key`',
   params: Secret,
   body: z.object({ value }).meta({ id: 'NewIntegrationSecret' }),
   otp: true,
   badInput: 400,
-  status: 200,
   reply: z.object({ slug: z.string(), dotted: z.string(), is_set: z.literal(true) }),
   problems: ['not_found'],
 });
 
 export const deleteSecret = endpoint({
   id: 'integrations.deleteSecret',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/integrations/{slug}/secrets/{dotted}',
-  credential: 'session',
   summary: 'Delete a secret',
   params: Secret,
   otp: true,
   badInput: 400,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });

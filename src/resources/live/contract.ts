@@ -99,10 +99,7 @@ export type LiveQuery = z.output<typeof LiveQuery>;
 
 export const followWorkspace = endpoint({
   id: 'live.follow',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/live',
-  credential: 'session',
   summary: 'Follow what happens in the workspace, as server-sent events',
   description: [
     'A stream of `text/event-stream` with every event of the workspace, in one order, each exactly once.',
@@ -127,7 +124,6 @@ export const followWorkspace = endpoint({
     'Clients ignore events whose name they do not know.',
   ].join('\n'),
   query: LiveQuery,
-  status: 200,
   reply: streamOf(z.union([LiveEvent, LiveControl])),
   problems: ['cursor_unknown', 'too_many_streams'],
 });

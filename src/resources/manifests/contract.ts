@@ -94,55 +94,41 @@ const Deployed = z
   })
   .meta({ id: 'DeployedManifest' });
 
-const common = { surface: 'control-plane', credential: 'session' } as const;
-
 export const exportManifests = endpoint({
-  ...common,
   id: 'manifests.export',
   right: 'manifests.read',
-  method: 'get',
   path: '/v1/manifests',
   summary: 'What the workspace has made, as files say it, without secrets',
-  status: 200,
   reply: listReply(z.object({ kind: z.enum(MANIFEST_KINDS), name: z.string(), content: Content })),
 });
 
 export const listDeployed = endpoint({
-  ...common,
   id: 'manifests.deployed',
   right: 'manifests.read',
-  method: 'get',
   path: '/v1/manifests/deployed',
   summary: 'What came from files, when and by whom, and whether it was changed by hand since',
-  status: 200,
   reply: listReply(Deployed),
 });
 
 export const planManifests = endpoint({
-  ...common,
   id: 'manifests.plan',
   right: 'manifests.apply',
-  method: 'post',
   path: '/v1/manifests/plan',
   audited: false,
   summary: 'What would be made and changed, and what that affects; nothing is',
   description: 'Whatever is wrong with any of them is told at once, as 422, with its place in the list.',
   body: GivenManifests,
   maxBodyBytes: MAX_MANIFEST_BYTES,
-  status: 200,
   reply: Plan,
 });
 
 export const applyManifests = endpoint({
-  ...common,
   id: 'manifests.apply',
   right: 'manifests.apply',
-  method: 'post',
   path: '/v1/manifests/apply',
   summary: 'Bring the workspace to what the files say: all of it, or nothing',
   body: AppliedManifests,
   maxBodyBytes: MAX_MANIFEST_BYTES,
-  status: 200,
   reply: Plan,
   problems: ['plan_outdated', 'plan_limit_exceeded', 'embedding_failed', 'name_taken', 'bad_request'],
 });

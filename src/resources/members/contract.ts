@@ -33,25 +33,17 @@ const MemberChange = z.object({ role: Role }).meta({ id: 'MemberChange' });
 const ofWorkspace = z.object({ id: z.string().describe('Workspace: `acc_...`') });
 const ofMember = ofWorkspace.extend({ member_id: z.string() });
 
-const COMMON = { surface: 'control-plane' } as const;
-
 export const listMembers = endpoint({
-  ...COMMON,
   id: 'members.list',
-  method: 'get',
   path: '/v1/workspaces/{id}/members',
-  credential: 'session',
   summary: 'Who may sign in to the own workspace',
   params: ofWorkspace,
-  status: 200,
   reply: listReply(Member),
   problems: ['not_found'],
 });
 
 export const addMember = endpoint({
-  ...COMMON,
   id: 'members.add',
-  method: 'post',
   path: '/v1/workspaces/{id}/members',
   credential: 'admin',
   summary: 'Let an address sign in',
@@ -63,7 +55,6 @@ export const addMember = endpoint({
 });
 
 export const changeMember = endpoint({
-  ...COMMON,
   id: 'members.update',
   method: 'patch',
   path: '/v1/workspaces/{id}/members/{member_id}',
@@ -71,20 +62,17 @@ export const changeMember = endpoint({
   summary: 'Give a member another role; what it is signed in with ends',
   params: ofMember,
   body: MemberChange,
-  status: 200,
   reply: Member,
   problems: ['not_found', 'owner_required', 'last_owner'],
 });
 
 export const removeMember = endpoint({
-  ...COMMON,
   id: 'members.remove',
   method: 'delete',
   path: '/v1/workspaces/{id}/members/{member_id}',
   credential: 'admin',
   summary: 'Take a member out; what it is signed in with ends',
   params: ofMember,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found', 'owner_required', 'last_owner'],
 });

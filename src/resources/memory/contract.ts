@@ -163,15 +163,13 @@ const BulkDelete = z
 
 const Counts = z.array(z.object({ key: z.string(), count: z.int() })).describe('The most frequent first');
 
-export const common = { surface: 'control-plane', credential: 'session', badInput: 400 } as const;
+export const common = { badInput: 400 } as const;
 
 export const memoryStats = endpoint({
   ...common,
   id: 'memory.stats',
-  method: 'get',
   path: '/v1/memory/stats',
   summary: 'How many entries there are, by agent, type and scope',
-  status: 200,
   reply: z.object({
     total: z.int(),
     unreadable: z.int().describe('Entries that the embedding model cannot read (`has_embedding` is false)'),
@@ -184,11 +182,9 @@ export const memoryStats = endpoint({
 export const listEntries = endpoint({
   ...common,
   id: 'memory.list',
-  method: 'get',
   path: '/v1/memory/entries',
   summary: 'Entries, newest first, or with `q` those closest to it',
   query: EntryQuery,
-  status: 200,
   reply: z.object({
     data: z.array(EntryListRow),
     meta: z.object({
@@ -209,11 +205,9 @@ export const listEntries = endpoint({
 export const getEntry = endpoint({
   ...common,
   id: 'memory.get',
-  method: 'get',
   path: '/v1/memory/entries/{entry_id}',
   summary: 'An entry with its content and how often it was recalled',
   params: EntryPath,
-  status: 200,
   reply: Entry,
   problems: ['not_found'],
 });
@@ -221,7 +215,6 @@ export const getEntry = endpoint({
 export const createEntry = endpoint({
   ...common,
   id: 'memory.create',
-  method: 'post',
   path: '/v1/memory/entries',
   summary: 'Keep something in memory',
   description: 'It can be found by search at once. Links that wait for its slug lead to it from then on.',
@@ -241,7 +234,6 @@ export const updateEntry = endpoint({
   otp: true,
   params: EntryPath,
   body: EntryChange.default({}),
-  status: 200,
   reply: Entry,
   problems: ['not_found', 'embedding_failed'],
 });
@@ -254,7 +246,6 @@ export const deleteEntry = endpoint({
   summary: 'Delete an entry for good; links to it become unresolved',
   otp: true,
   params: EntryPath,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });
@@ -262,12 +253,10 @@ export const deleteEntry = endpoint({
 export const bulkDeleteEntries = endpoint({
   ...common,
   id: 'memory.bulkDelete',
-  method: 'post',
   path: '/v1/memory/entries/bulk-delete',
   summary: 'Delete several entries for good, all of them or none',
   otp: true,
   body: BulkDelete,
-  status: 200,
   reply: z.object({ deleted: z.int() }),
   problems: ['not_found'],
 });
@@ -279,7 +268,6 @@ export const verifyEntry = endpoint({
   path: '/v1/memory/entries/{entry_id}/verify',
   summary: 'Note that an entry has been checked and still holds',
   params: EntryPath,
-  status: 200,
   reply: z.object({ last_verified_at: Timestamp }),
   problems: ['not_found'],
 });
@@ -287,7 +275,6 @@ export const verifyEntry = endpoint({
 export const supersedeEntry = endpoint({
   ...common,
   id: 'memory.supersede',
-  method: 'post',
   path: '/v1/memory/entries/{entry_id}/supersede',
   summary: 'Put a new entry in the place of an active one',
   description:

@@ -164,21 +164,14 @@ export type OutputDeliveryQuery = z.output<typeof DeliveryQuery>;
 
 export const listDestinations = endpoint({
   id: 'output-destinations.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/output-destinations',
-  credential: 'session',
   summary: 'Where finished artifacts are also sent, oldest first, without secrets',
-  status: 200,
   reply: listReply(Destination),
 });
 
 export const createDestination = endpoint({
   id: 'output-destinations.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/output-destinations',
-  credential: 'session',
   summary: 'Send the artifacts of completed projects to a webhook, to Slack, by e-mail or to S3',
   description:
     'When a project completes, each current artifact goes to each enabled destination, once. Of the addresses of a destination by e-mail, those that are no members are asked by mail first.',
@@ -190,79 +183,59 @@ export const createDestination = endpoint({
 
 export const listDeliveries = endpoint({
   id: 'output-destinations.listDeliveries',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/output-destinations/deliveries',
-  credential: 'session',
   summary: 'What was sent where and what came of it, newest first',
   query: DeliveryQuery,
-  status: 200,
   reply: pageReply(Delivery),
 });
 
 export const redeliver = endpoint({
   id: 'output-destinations.redeliver',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/output-destinations/deliveries/{id}/redeliver',
-  credential: 'session',
   audited: false,
   summary: 'Send an ended delivery once more, with eight new attempts',
   params: Path,
-  status: 200,
   reply: Delivery,
   problems: ['not_found', 'delivery_in_flight'],
 });
 
 export const getDestination = endpoint({
   id: 'output-destinations.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/output-destinations/{id}',
-  credential: 'session',
   summary: 'One destination, without secrets',
   params: Path,
-  status: 200,
   reply: Destination,
   problems: ['not_found'],
 });
 
 export const updateDestination = endpoint({
   id: 'output-destinations.update',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/output-destinations/{id}',
-  credential: 'session',
   summary: 'Change, enable or disable a destination; its kind stays',
   params: Path,
   body: DestinationChange.default({}),
-  status: 200,
   reply: Destination,
   problems: ['bad_request', 'invalid_url', 'name_taken', 'not_found'],
 });
 
 export const deleteDestination = endpoint({
   id: 'output-destinations.delete',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/output-destinations/{id}',
-  credential: 'session',
   summary: 'Delete a destination with its log, and drop what is queued for it',
   params: Path,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });
 
 export const testDestination = endpoint({
   id: 'output-destinations.test',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/output-destinations/{id}/test',
-  credential: 'session',
   summary: 'Send it a small sample and say what happened',
   params: Path,
-  status: 200,
   reply: z.object({ delivered: z.boolean(), error: z.string().nullable(), duration_ms: z.int() }),
   problems: ['not_found'],
 });

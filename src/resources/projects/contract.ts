@@ -241,9 +241,7 @@ const CREATE_PROBLEMS = ['runtime_unreachable'] as const;
 export const startProject = endpoint({
   id: 'projects.start',
   surface: 'public',
-  method: 'post',
   path: '/v1/projects',
-  credential: 'api-key',
   audited: false,
   idempotent: true,
   summary: 'Start a project from a workflow',
@@ -258,13 +256,10 @@ export const startProject = endpoint({
 export const getProjectStatus = endpoint({
   id: 'projects.status',
   surface: 'public',
-  method: 'get',
   path: '/v1/projects/{project_id}',
-  credential: 'api-key',
   summary: 'Status of a project and its phases',
   params: ProjectPath,
   badInput: 400,
-  status: 200,
   reply: PublicProject,
   problems: ['not_found'],
 });
@@ -283,10 +278,7 @@ export type NewProjectRequest = z.output<typeof NewProjectRequest>;
 
 export const createProject = endpoint({
   id: 'projects.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/projects',
-  credential: 'session',
   audited: false,
   idempotent: true,
   summary: 'Start a project; it is answered fully planned',
@@ -299,16 +291,13 @@ export const createProject = endpoint({
 
 export const updateProject = endpoint({
   id: 'projects.update',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/projects/{project_id}',
-  credential: 'session',
   audited: false,
   summary: 'Change the title or the budget; everything else is immutable',
   params: ProjectPath,
   body: ProjectPatch,
   badInput: 400,
-  status: 200,
   reply: Project,
   problems: ['not_found'],
 });

@@ -19,10 +19,7 @@ const RunArtifact = z
 
 export const listRunArtifacts = endpoint({
   id: 'run-artifacts.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/run-artifacts',
-  credential: 'session',
   summary: 'Files that runs saved, newest first: of one run, of one agent or of the workspace',
   query: z.object({
     run_id: z.string().max(64).optional(),
@@ -30,21 +27,16 @@ export const listRunArtifacts = endpoint({
     limit: limit(500, 50),
     offset,
   }),
-  status: 200,
   reply: pageReply(RunArtifact),
   problems: ['not_found'],
 });
 
 export const getRunArtifact = endpoint({
   id: 'run-artifacts.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/run-artifacts/{id}',
-  credential: 'session',
   summary: 'One file that a run saved, without its bytes',
   // The id is a plain string, so that an ill-formed one is an unknown file and no other kind of mistake.
   params: z.object({ id: z.string() }),
-  status: 200,
   reply: RunArtifact,
   problems: ['not_found'],
 });

@@ -142,9 +142,7 @@ const CREATE_PROBLEMS = ['plan_limit_exceeded', 'not_found', 'runtime_unreachabl
 export const dispatchRun = endpoint({
   id: 'runs.dispatch',
   surface: 'public',
-  method: 'post',
   path: '/v1/runs',
-  credential: 'api-key',
   audited: false,
   idempotent: true,
   summary: 'Dispatch an agent run',
@@ -159,22 +157,16 @@ export const dispatchRun = endpoint({
 export const getRun = endpoint({
   id: 'runs.get',
   surface: 'public',
-  method: 'get',
   path: '/v1/runs/{run_id}',
-  credential: 'api-key',
   summary: 'Status and output of a run',
   params: RunPath,
-  status: 200,
   reply: PublicRun,
   problems: ['not_found'],
 });
 
 export const createRun = endpoint({
   id: 'runs.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/runs',
-  credential: 'session',
   audited: false,
   idempotent: true,
   summary: 'Dispatch an agent run',
@@ -186,10 +178,7 @@ export const createRun = endpoint({
 
 export const listRuns = endpoint({
   id: 'runs.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs',
-  credential: 'session',
   summary: 'List runs, newest first',
   query: z.object({
     agent: z.string().max(64).optional(),
@@ -198,57 +187,43 @@ export const listRuns = endpoint({
     limit: limit(500, 50),
     offset,
   }),
-  status: 200,
   reply: pageReply(RunListRow),
 });
 
 export const listRunEvents = endpoint({
   id: 'runs.events',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/{run_id}/events',
-  credential: 'session',
   summary: 'Timeline of a run, oldest first',
   params: RunPath,
   query: z.object({ limit: limit(2_000, 200) }),
-  status: 200,
   reply: z.object({ data: z.array(RunEvent), meta: z.object({ limit: z.int(), run_id: RunId }) }),
   problems: ['not_found'],
 });
 
 export const getRunDetail = endpoint({
   id: 'runs.detail',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/{run_id}/detail',
-  credential: 'session',
   summary: 'Status, output and error of a run; 404 once it has aged out',
   params: RunPath,
-  status: 200,
   reply: RunDetail,
   problems: ['not_found'],
 });
 
 export const cancelRun = endpoint({
   id: 'runs.cancel',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/runs/{run_id}/cancel',
-  credential: 'session',
   audited: false,
   summary: 'Stop an in-flight run',
   params: RunPath,
-  status: 200,
   reply: z.object({ run_id: RunId, status: z.enum(RUN_STATUSES) }),
   problems: ['not_found', 'run_not_in_flight', 'runtime_unreachable'],
 });
 
 export const retryRun = endpoint({
   id: 'runs.retry',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/runs/{run_id}/retry',
-  credential: 'session',
   audited: false,
   summary: "A new run from the original's prompt, agent and transport",
   params: RunPath,
@@ -259,12 +234,8 @@ export const retryRun = endpoint({
 
 export const getRunStats = endpoint({
   id: 'runs.stats',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/stats/today',
-  credential: 'session',
   summary: 'Counts and cost of the last 24 hours',
-  status: 200,
   reply: z.object({ runs: z.int(), completed: z.int(), failed: z.int(), in_flight: z.int(), cost_usd: Usd }),
 });
 
@@ -274,13 +245,9 @@ const CostByTier = Cost.extend({ tier: z.string(), models: z.array(CostByModel) 
 
 export const getRunCosts = endpoint({
   id: 'runs.costs',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/costs',
-  credential: 'session',
   summary: 'Cost of a window by agent, tier and model',
   query: z.object({ window: z.enum(Object.keys(COST_WINDOWS) as (keyof typeof COST_WINDOWS)[]).default('7d') }),
-  status: 200,
   reply: z.object({
     data: z.array(
       z.object({
@@ -322,27 +289,19 @@ export type RunContextPage = z.input<typeof RunContextPage>;
 
 export const getRunContext = endpoint({
   id: 'runs.context',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/{run_id}/context',
-  credential: 'session',
   summary: 'What fills the context window of a run',
   params: RunPath,
-  status: 200,
   reply: RunContext,
   problems: ['not_found'],
 });
 
 export const getRunContextContent = endpoint({
   id: 'runs.contextContent',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/{run_id}/context/content',
-  credential: 'session',
   summary: 'One page of the raw context, paging backwards from its end',
   params: RunPath,
   query: z.object({ before_byte: z.coerce.number().int().min(0).optional() }),
-  status: 200,
   reply: RunContextPage,
   problems: ['not_found'],
 });

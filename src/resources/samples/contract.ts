@@ -27,14 +27,10 @@ const Samples = z
 
 export const listSamples = endpoint({
   id: 'samples.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/samples',
-  credential: 'session',
   summary: 'Recorded samples to try the product with before a model is configured',
   description:
     'Without a model provider, a project started with exactly this brief and these parameters, or a run of this agent ' +
     'with exactly this prompt, is answered from the recording and marked with `sample: true`.',
-  status: 200,
   reply: Samples,
 });

@@ -81,22 +81,15 @@ const SavedJob = z
 
 export const listJobs = endpoint({
   id: 'scheduled-jobs.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/scheduled-jobs',
-  credential: 'session',
   summary: 'System, agent and custom jobs, with when each runs next',
   badInput: 400,
-  status: 200,
   reply: listReply(Job, { heartbeat_total: z.int(), heartbeat_enabled: z.int() }),
 });
 
 export const createJob = endpoint({
   id: 'scheduled-jobs.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/scheduled-jobs',
-  credential: 'session',
   summary: 'Run an agent with a brief at the times of a cron expression, UTC',
   body: NewJob,
   badInput: 400,
@@ -107,53 +100,41 @@ export const createJob = endpoint({
 
 export const updateJob = endpoint({
   id: 'scheduled-jobs.update',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/scheduled-jobs/{job_id}',
-  credential: 'session',
   summary: 'Enable, disable or change a job; of one that ships only whether and when it runs',
   params: JobPath,
   body: JobChange.default({}),
   badInput: 400,
-  status: 200,
   reply: ChangedJob,
   problems: ['builtin_immutable', 'not_found', 'name_taken', 'runtime_unreachable'],
 });
 
 export const deleteJob = endpoint({
   id: 'scheduled-jobs.delete',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/scheduled-jobs/{job_id}',
-  credential: 'session',
   summary: 'Delete a custom job; its runs stay',
   params: JobPath,
   badInput: 400,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['builtin_immutable', 'not_found', 'runtime_unreachable'],
 });
 
 export const listJobAttachments = endpoint({
   id: 'scheduled-jobs.listAttachments',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/scheduled-jobs/{job_id}/attachments',
-  credential: 'session',
   summary: 'The files of a custom job, oldest first',
   params: JobPath,
   badInput: 400,
-  status: 200,
   reply: AttachmentList,
   problems: ['builtin_immutable', 'not_found'],
 });
 
 export const uploadJobAttachments = endpoint({
   id: 'scheduled-jobs.uploadAttachments',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/scheduled-jobs/{job_id}/attachments',
-  credential: 'session',
   summary: 'Put files beside a custom job, all of them or none',
   description: 'Its runs can read them with the tool `read_attachment`. The answer lists those of this upload.',
   params: JobPath,

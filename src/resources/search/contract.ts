@@ -55,10 +55,7 @@ const SearchResult = z
 
 export const search = endpoint({
   id: 'search.find',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/search',
-  credential: 'session',
   summary: 'Find runs, projects, artifacts, files and events of a workspace by their words or ids, the best first',
   description:
     'All words must be there, in whatever order. Events are those that say what went wrong (a tool that failed, a call of a model that was ' +
@@ -66,7 +63,6 @@ export const search = endpoint({
     `The first ${SEARCHED_CHARACTERS.toLocaleString('en')} characters of a text are searched. ` +
     `The newest ${RANKED} that match are ranked among each other; pages of older ones come after them.`,
   query: SearchQuery,
-  status: 200,
   reply: z.object({
     data: z.array(SearchResult),
     meta: z.object({

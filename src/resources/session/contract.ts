@@ -29,11 +29,7 @@ const Session = z
 
 export const getSession = endpoint({
   id: 'session.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/system/session',
-  credential: 'session',
   summary: 'Who is signed in, and what this person may do',
-  status: 200,
   reply: Session,
 });

@@ -86,34 +86,23 @@ export type SkillChange = z.output<typeof SkillChange>;
 
 export const listSkills = endpoint({
   id: 'skills.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/skills',
-  credential: 'session',
   summary: 'Built-in skills and those of the workspace',
-  status: 200,
   reply: listReply(SkillListRow, { builtin: z.int(), custom: z.int() }),
 });
 
 export const getSkill = endpoint({
   id: 'skills.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/skills/{slug}',
-  credential: 'session',
   summary: 'A skill with its body',
   params: SkillPath,
-  status: 200,
   reply: Skill,
   problems: ['not_found'],
 });
 
 export const createSkill = endpoint({
   id: 'skills.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/skills',
-  credential: 'session',
   summary: 'Make a custom skill; agents can load it at once',
   body: NewSkill,
   badInput: 400,
@@ -124,31 +113,25 @@ export const createSkill = endpoint({
 
 export const updateSkill = endpoint({
   id: 'skills.update',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/skills/{slug}',
-  credential: 'session',
   summary: 'Change a custom skill',
   description: 'Fields that are not sent stay as they are. Runs that already read it keep what they read.',
   params: SkillPath,
   // A request without a body is an empty change and answered like one.
   body: SkillChange.default({}),
   badInput: 400,
-  status: 200,
   reply: SavedSkill,
   problems: ['builtin_immutable', 'not_found', 'embedding_failed'],
 });
 
 export const deleteSkill = endpoint({
   id: 'skills.delete',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/skills/{slug}',
-  credential: 'session',
   summary: 'Delete a custom skill; agents cannot load it any more, runs that hold it go on',
   params: SkillPath,
   query: DeleteQuery,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['builtin_immutable', 'in_use', 'not_found'],
 });

@@ -25,13 +25,9 @@ const SystemHealth = z
 
 export const getHealth = endpoint({
   id: 'system.health',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/system/health',
-  credential: 'session',
   summary: 'How each part of the deployment is, looked at now',
   description: 'Answers 200 whatever it finds, within five seconds. For a load balancer there is `/readyz`.',
-  status: 200,
   reply: SystemHealth,
 });
 
@@ -104,12 +100,8 @@ const SystemInfo = z
 
 export const getInfo = endpoint({
   id: 'system.info',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/system/info',
-  credential: 'session',
   summary: 'What this deployment is and what it allows',
-  status: 200,
   reply: SystemInfo,
   problems: ['not_found'],
 });
@@ -123,8 +115,6 @@ const Reload = z
 
 export const reload = endpoint({
   id: 'system.reload',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/system/reload',
   credential: 'internal',
   summary: 'Read the files of MODEL_CATALOGUE, MODEL_PRICES and MCP_SERVERS anew, without a restart',
@@ -133,7 +123,6 @@ export const reload = endpoint({
     'answers; send SIGHUP to the others where API and workers are apart.',
   body: Reload,
   badInput: 400,
-  status: 200,
   reply: z
     .object({
       reloaded: z.array(z.enum(['model_prices', 'model_catalogue', 'mcp_servers', 'log_level'])),

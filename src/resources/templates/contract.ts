@@ -196,16 +196,12 @@ export type TemplateFilter = z.output<typeof WorkflowQuery>;
 
 // A plain string: an ill-formed slug is an unknown workflow and no other kind of mistake.
 const WorkflowPath = z.object({ slug: z.string() });
-const controlPlane = { surface: 'control-plane', credential: 'session' } as const;
 
 export const listStartableTemplates = endpoint({
   id: 'templates.listStartable',
   surface: 'public',
-  method: 'get',
   path: '/v1/workflows',
-  credential: 'api-key',
   summary: 'List the workflows that a project can be started from, and what each needs',
-  status: 200,
   reply: listReply(
     z.object({
       slug: z.string(),
@@ -224,45 +220,34 @@ export const listStartableTemplates = endpoint({
 });
 
 export const listTemplates = endpoint({
-  ...controlPlane,
   id: 'templates.list',
-  method: 'get',
   path: '/v1/workflows',
   summary: 'Built-in workflows and those of the workspace, the latest active version of each',
   query: WorkflowQuery,
-  status: 200,
   reply: listReply(Workflow),
 });
 
 export const getTemplate = endpoint({
-  ...controlPlane,
   id: 'templates.get',
-  method: 'get',
   path: '/v1/workflows/{slug}',
   summary: 'A workflow with its spec: the latest active version, or any one by its number',
   params: WorkflowPath,
   query: z.object({ version: IntId.optional() }),
-  status: 200,
   reply: WorkflowDetail,
   problems: ['not_found'],
 });
 
 export const listTemplateVersions = endpoint({
-  ...controlPlane,
   id: 'templates.versions',
-  method: 'get',
   path: '/v1/workflows/{slug}/versions',
   summary: 'Every version of a workflow, newest first',
   params: WorkflowPath,
-  status: 200,
   reply: listReply(z.object({ ...versionFields, created_at: Timestamp })),
   problems: ['not_found'],
 });
 
 export const createTemplate = endpoint({
-  ...controlPlane,
   id: 'templates.create',
-  method: 'post',
   path: '/v1/workflows',
   summary: 'Make a workflow, or a version of one',
   body: NewWorkflow,
@@ -273,7 +258,6 @@ export const createTemplate = endpoint({
 });
 
 export const updateTemplate = endpoint({
-  ...controlPlane,
   id: 'templates.update',
   method: 'patch',
   path: '/v1/workflows/{slug}',
@@ -284,19 +268,16 @@ export const updateTemplate = endpoint({
   params: WorkflowPath,
   body: WorkflowChange.default({}),
   badInput: 400,
-  status: 200,
   reply: WorkflowDetail,
   problems: ['builtin_immutable', 'not_found'],
 });
 
 export const deleteTemplate = endpoint({
-  ...controlPlane,
   id: 'templates.delete',
   method: 'delete',
   path: '/v1/workflows/{slug}',
   summary: "Archive every version of one of the workspace's workflows",
   params: WorkflowPath,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['builtin_immutable', 'not_found'],
 });

@@ -108,35 +108,24 @@ export type ToolChange = z.output<typeof ToolChange>;
 
 export const listTools = endpoint({
   id: 'tools.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/tools',
-  credential: 'session',
   summary: 'Built-in tools, those of MCP servers, and those of the workspace',
-  status: 200,
   reply: listReply(ToolListRow, { builtin: z.int(), custom: z.int() }),
 });
 
 export const getTool = endpoint({
   id: 'tools.detail',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/tools/{slug}',
-  credential: 'session',
   summary: 'A tool with its arguments and its latest calls',
   params: ToolPath,
   badInput: 400,
-  status: 200,
   reply: Tool,
   problems: ['not_found'],
 });
 
 export const createTool = endpoint({
   id: 'tools.create',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/tools',
-  credential: 'session',
   summary: 'Make a custom tool; agents can use it at once',
   body: NewTool,
   badInput: 400,
@@ -147,10 +136,8 @@ export const createTool = endpoint({
 
 export const updateTool = endpoint({
   id: 'tools.update',
-  surface: 'control-plane',
   method: 'patch',
   path: '/v1/tools/{slug}',
-  credential: 'session',
   summary: 'Change a custom tool',
   description:
     'Fields that are not sent stay as they are; a body is sent whole, and `***` in it stands for the secret that is ' +
@@ -159,22 +146,18 @@ export const updateTool = endpoint({
   // A request without a body is an empty change and answered like one.
   body: ToolChange.default({}),
   badInput: 400,
-  status: 200,
   reply: Tool,
   problems: ['builtin_immutable', 'not_found'],
 });
 
 export const deleteTool = endpoint({
   id: 'tools.delete',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/tools/{slug}',
-  credential: 'session',
   summary: 'Delete a custom tool; agents have it no more',
   params: ToolPath,
   query: DeleteQuery,
   badInput: 400,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['builtin_immutable', 'in_use', 'not_found'],
 });
@@ -208,14 +191,10 @@ const McpServer = z
 
 export const listMcpServers = endpoint({
   id: 'tools.mcpServers',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/mcp-servers',
-  credential: 'session',
   summary: 'MCP servers that agents can use: their state, their tools, and tools that are left out',
   description:
     'As the process that answers sees them. Each API and each worker has connections of its own, so another one may see another ' +
     'state; what the worker of a run saw is in its `context_loaded`. It waits up to five seconds for a server that is starting.',
-  status: 200,
   reply: listReply(McpServer),
 });

@@ -31,13 +31,9 @@ export type GateQuery = z.output<typeof GateQuery>;
 
 export const listWebhookGates = endpoint({
   id: 'webhook-gates.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/webhooks',
-  credential: 'session',
   summary: 'List webhook gates, waiting first, then by latest activity',
   query: GateQuery,
-  status: 200,
   reply: z.object({
     data: z.array(WebhookGate),
     meta: z.object({

@@ -71,9 +71,7 @@ export type WebhookDeliveryQuery = z.output<typeof DeliveryQuery>;
 export const createWebhook = endpoint({
   id: 'webhooks.create',
   surface: 'public',
-  method: 'post',
   path: '/v1/webhooks',
-  credential: 'api-key',
   summary: 'Register a URL that events are posted to',
   description: 'The signing secret is in this answer and in no other.',
   body: NewWebhook,
@@ -85,11 +83,8 @@ export const createWebhook = endpoint({
 export const listWebhooks = endpoint({
   id: 'webhooks.list',
   surface: 'public',
-  method: 'get',
   path: '/v1/webhooks',
-  credential: 'api-key',
   summary: 'List registered URLs, without their secrets',
-  status: 200,
   reply: listReply(Webhook),
 });
 
@@ -98,59 +93,43 @@ export const deleteWebhook = endpoint({
   surface: 'public',
   method: 'delete',
   path: '/v1/webhooks/{id}',
-  credential: 'api-key',
   summary: 'Delete an endpoint and drop its queued deliveries',
   params: z.object({ id: IntId }),
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });
 
 export const listDeliveries = endpoint({
   id: 'webhook-deliveries.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/webhook-deliveries',
-  credential: 'session',
   summary: 'Delivery log with attempts, newest first',
   query: DeliveryQuery,
-  status: 200,
   reply: pageReply(Delivery),
 });
 
 export const redeliver = endpoint({
   id: 'webhook-deliveries.redeliver',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/webhook-deliveries/{id}/redeliver',
-  credential: 'session',
   audited: false,
   summary: 'Send a delivery once more, with eight new attempts',
   description:
     'One that has ended, or that waits for its next attempt after one that failed. One whose attempt is under way is `delivery_in_flight`.',
   params: z.object({ id: z.uuid() }),
-  status: 200,
   reply: Delivery,
   problems: ['not_found', 'delivery_in_flight'],
 });
 
 export const listEndpoints = endpoint({
   id: 'webhook-deliveries.listEndpoints',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/webhook-deliveries/endpoints',
-  credential: 'session',
   summary: 'Endpoints with what their deliveries come to: since when they fail, and which are paused for that',
-  status: 200,
   reply: listReply(Endpoint),
 });
 
 export const createEndpoint = endpoint({
   id: 'webhook-deliveries.createEndpoint',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/webhook-deliveries/endpoints',
-  credential: 'session',
   summary: 'Register a URL that events are posted to, as with an API key',
   description: 'The signing secret is in this answer and in no other.',
   body: NewWebhook.meta({ id: 'NewWebhookEndpoint' }),
@@ -161,41 +140,32 @@ export const createEndpoint = endpoint({
 
 export const deleteEndpoint = endpoint({
   id: 'webhook-deliveries.deleteEndpoint',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/webhook-deliveries/endpoints/{id}',
-  credential: 'session',
   summary: 'Delete an endpoint and drop its queued deliveries',
   params: z.object({ id: IntId }),
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });
 
 export const resumeEndpoint = endpoint({
   id: 'webhook-deliveries.resumeEndpoint',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/webhook-deliveries/endpoints/{id}/resume',
-  credential: 'session',
   summary: 'Switch on an endpoint that was paused; a delivery that is sent again and taken does so too',
   params: z.object({ id: IntId }),
-  status: 200,
   reply: Endpoint,
   problems: ['not_found'],
 });
 
 export const rotateSecret = endpoint({
   id: 'webhook-deliveries.rotateSecret',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/webhook-deliveries/endpoints/{id}/rotate-secret',
-  credential: 'session',
   summary: 'Replace the signing secret; the old one signs along for 24 hours',
   description:
     'Until then the new one is not replaced in its turn: a receiver that has not followed yet would be cut off.',
   params: z.object({ id: IntId }),
-  status: 200,
   reply: z.object({ id: z.int(), secret: z.string(), previous_secret_expires_at: Timestamp }),
   problems: ['not_found', 'rotation_under_way'],
 });

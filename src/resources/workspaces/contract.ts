@@ -56,24 +56,21 @@ export const WorkspaceState = z
   .describe('New state, as the provisioner or an operator knows it');
 export type WorkspaceState = z.output<typeof WorkspaceState>;
 
-const ListPath = { path: '/v1/workspaces', surface: 'control-plane', credential: 'identity' } as const;
-const OnePath = { path: '/v1/workspaces/{identity_workspace_id}', surface: 'control-plane' } as const;
+const ListPath = { path: '/v1/workspaces', credential: 'identity' } as const;
+const OnePath = { path: '/v1/workspaces/{identity_workspace_id}' } as const;
 const params = z.object({ identity_workspace_id: z.string() });
 
 export const listWorkspaces = endpoint({
   ...ListPath,
   id: 'workspaces.list',
-  method: 'get',
   summary: 'Workspaces, oldest first',
   description: 'Of every tenant, unless `WORKSPACES_SCOPED` is set.',
-  status: 200,
   reply: listReply(Workspace),
 });
 
 export const createWorkspace = endpoint({
   ...ListPath,
   id: 'workspaces.create',
-  method: 'post',
   whileArchived: true,
   summary: 'Make a workspace; provisioning follows',
   body: NewWorkspace,
@@ -93,11 +90,9 @@ export const createWorkspace = endpoint({
 export const getWorkspace = endpoint({
   ...OnePath,
   id: 'workspaces.get',
-  method: 'get',
   credential: 'identity',
   summary: 'One workspace with its config, credentials masked',
   params,
-  status: 200,
   reply: Workspace.extend({ config: Config.nullable() }).meta({ id: 'WorkspaceDetail' }),
   problems: ['not_found'],
 });
@@ -107,11 +102,9 @@ export const retryWorkspace = endpoint({
   path: `${OnePath.path}/retry`,
   id: 'workspaces.retry',
   method: 'post',
-  credential: 'session',
   whileArchived: true,
   summary: 'Provision a failed workspace again',
   params,
-  status: 200,
   reply: Workspace,
   problems: ['not_found', 'workspace_not_failed'],
 });
@@ -127,7 +120,6 @@ export const setWorkspaceState = endpoint({
   params,
   // The use case parses the body, as an unknown workspace is said before a bad body.
   body: z.unknown().meta({ override: z.toJSONSchema(WorkspaceState) as object }),
-  status: 200,
   reply: Workspace,
   problems: ['not_found', 'workspace_in_transition'],
 });
@@ -143,7 +135,6 @@ export const destroyWorkspace = endpoint({
   description:
     'Ends its runs and projects, removes its schedules, keys, files, archives and infrastructure, and answers when it is archived. The billing subscription stays. To keep what it has, download an archive first (`exports.create`).',
   params,
-  status: 200,
   reply: Workspace,
   problems: [
     'cannot_destroy_internal',

@@ -41,18 +41,13 @@ const NewCap = z
 
 export const listCaps = endpoint({
   id: 'cost.caps',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/cost/caps',
-  credential: 'session',
   summary: 'The caps on spending by month and day, each with what is spent of it',
-  status: 200,
   reply: listReply(SpendingCap),
 });
 
 export const setCap = endpoint({
   id: 'cost.setCap',
-  surface: 'control-plane',
   method: 'put',
   path: '/v1/cost/caps/{cap_id}',
   credential: 'admin',
@@ -65,20 +60,17 @@ export const setCap = endpoint({
     'What is told of it goes to the owners by mail, to output destinations with `spending`, and into the log of events (`spending`).',
   params: CapPath,
   body: NewCap,
-  status: 200,
   reply: SpendingCap,
   problems: ['not_found'],
 });
 
 export const removeCap = endpoint({
   id: 'cost.removeCap',
-  surface: 'control-plane',
   method: 'delete',
   path: '/v1/cost/caps/{cap_id}',
   credential: 'admin',
   summary: 'Take a cap on spending away',
   params: CapPath,
-  status: 204,
   reply: NO_CONTENT,
   problems: ['not_found'],
 });

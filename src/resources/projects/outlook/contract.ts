@@ -31,14 +31,10 @@ const CriticalPath = z
 
 export const getCriticalPath = endpoint({
   id: 'projects.criticalPath',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/critical-path',
-  credential: 'session',
   summary: 'Which phases decide how long a project takes',
   description: 'By the latest start of each phase. A phase under way counts as ending now.',
   params: ProjectPath,
-  status: 200,
   reply: CriticalPath,
   problems: ['not_found'],
 });
@@ -83,17 +79,13 @@ export type EstimateQuery = z.output<typeof EstimateQuery>;
 
 export const estimateCommand = endpoint({
   id: 'projects.estimate',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/estimate',
-  credential: 'session',
   summary: 'What a command would run, and about what that costs',
   description:
     'Changes nothing. Of a resume: every phase that has not ended, those under way as if they were begun anew, so ' +
     'that it is rather too much than too little.',
   params: ProjectPath,
   query: EstimateQuery,
-  status: 200,
   reply: Estimate,
   problems: ['not_found'],
 });

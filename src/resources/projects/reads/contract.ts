@@ -77,129 +77,90 @@ const eventsReply = z.object({ data: z.array(ProjectEvent), meta: z.object({ lim
 
 export const listProjects = endpoint({
   id: 'projects.list',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects',
-  credential: 'session',
   summary: 'List projects, newest first',
   description: `With \`q\`, \`from\` or \`to\` the newest ${MOST_FOUND.toLocaleString('en')} that match are listed and counted.`,
   query: ProjectQuery,
-  status: 200,
   reply: pageReply(Project),
 });
 
 export const getProject = endpoint({
   id: 'projects.get',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}',
-  credential: 'session',
   summary: 'One project',
   params: ProjectPath,
-  status: 200,
   reply: Project,
   problems: ['not_found'],
 });
 
 export const listTasks = endpoint({
   id: 'projects.tasks',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/tasks',
-  credential: 'session',
   summary: 'Phases of a project in pipeline order, then its edit sessions',
   params: ProjectPath,
-  status: 200,
   reply: listReply(Task),
   problems: ['not_found'],
 });
 
 export const getTask = endpoint({
   id: 'projects.task',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/tasks/{task_id}',
-  credential: 'session',
   summary: 'One phase of a project',
   params: TaskPath,
-  status: 200,
   reply: Task,
   problems: ['not_found'],
 });
 
 export const listSubtasks = endpoint({
   id: 'projects.subtasks',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/tasks/{task_id}/subtasks',
-  credential: 'session',
   summary: 'Steps of a phase',
   params: TaskPath,
-  status: 200,
   reply: listReply(Subtask),
   problems: ['not_found'],
 });
 
 export const getSubtask = endpoint({
   id: 'projects.subtask',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/tasks/{task_id}/subtasks/{subtask_id}',
-  credential: 'session',
   summary: 'One step of a phase',
   params: TaskPath.extend(SubtaskPath.shape),
-  status: 200,
   reply: Subtask,
   problems: ['not_found'],
 });
 
 export const listAttempts = endpoint({
   id: 'projects.attempts',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/subtasks/{subtask_id}/attempts',
-  credential: 'session',
   summary: 'Attempts of a step, by number',
   params: SubtaskPath,
-  status: 200,
   reply: listReply(Attempt),
   problems: ['not_found'],
 });
 
 export const listEventsOfProject = endpoint({
   id: 'projects.events',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/events',
-  credential: 'session',
   summary: 'Events of a project, newest first',
   params: ProjectPath,
   query: z.object({ limit: limit(1_000, 200) }),
-  status: 200,
   reply: eventsReply,
   problems: ['not_found'],
 });
 
 export const listEventsOfSubtask = endpoint({
   id: 'projects.subtaskEvents',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/subtasks/{subtask_id}/events',
-  credential: 'session',
   summary: 'Events of one step, newest first',
   params: SubtaskPath,
   query: z.object({ limit: limit(2_000, 200) }),
-  status: 200,
   reply: eventsReply,
   problems: ['not_found'],
 });
 
 export const listArtifacts = endpoint({
   id: 'projects.artifacts',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/artifacts',
-  credential: 'session',
   summary: 'What the phases made: the current versions, or all',
   params: ProjectPath,
   query: z.object({
@@ -208,33 +169,24 @@ export const listArtifacts = endpoint({
       .default('true')
       .transform((text) => text === 'true'),
   }),
-  status: 200,
   reply: listReply(Artifact),
   problems: ['not_found'],
 });
 
 export const getArtifact = endpoint({
   id: 'projects.artifact',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/artifacts/{artifact_id}',
-  credential: 'session',
   summary: 'One version of what a phase made',
   params: ArtifactPath,
-  status: 200,
   reply: Artifact,
   problems: ['not_found'],
 });
 
 export const getProjectCost = endpoint({
   id: 'projects.cost',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/projects/{project_id}/cost',
-  credential: 'session',
   summary: 'What a project has spent, by phase',
   params: ProjectPath,
-  status: 200,
   reply: ProjectCost,
   problems: ['not_found'],
 });

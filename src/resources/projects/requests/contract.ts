@@ -140,30 +140,24 @@ const COMMON = ['not_found', 'project_ended', 'runtime_unreachable'] as const;
 
 export const pauseProject = endpoint({
   id: 'projects.pause',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/projects/{project_id}/pause',
-  credential: 'session',
   audited: false,
   summary: 'Dispatch no further step; steps in flight finish and are kept',
   params: ProjectPath,
   badInput: 400,
-  status: 200,
   reply: z.object({ project_id: z.string(), status: z.literal('paused') }),
   problems: [...COMMON, 'project_not_active'],
 });
 
 export const resumeProject = endpoint({
   id: 'projects.resume',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/projects/{project_id}/resume',
-  credential: 'session',
   audited: false,
   summary: 'Queue again what died, then go on',
   params: ProjectPath,
   badInput: 400,
-  status: 200,
   reply: z
     .object({
       crashed_attempts_recovered: z.int(),
@@ -176,31 +170,25 @@ export const resumeProject = endpoint({
 
 export const abandonProject = endpoint({
   id: 'projects.abandon',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/projects/{project_id}/abandon',
-  credential: 'session',
   audited: false,
   summary: 'End a project for good; what is in flight is cancelled, artifacts are kept',
   params: ProjectPath,
   badInput: 400,
-  status: 200,
   reply: z.object({ project_id: z.string(), status: z.literal('abandoned') }),
   problems: COMMON,
 });
 
 export const runStep = endpoint({
   id: 'projects.runStep',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/projects/{project_id}/run-step',
-  credential: 'session',
   audited: false,
   summary: 'Run the next step of a project that is not active',
   description: 'Answers when the step has ended. An active project dispatches its steps itself.',
   params: ProjectPath,
   badInput: 400,
-  status: 200,
   reply: z.union([StepRan, NoStepRan]),
   problems: COMMON,
 });
@@ -209,34 +197,27 @@ export const runStep = endpoint({
 
 export const retrySubtask = endpoint({
   id: 'projects.retrySubtask',
-  surface: 'control-plane',
   method: 'post',
   path: '/v1/projects/{project_id}/subtasks/{subtask_id}/retry',
-  credential: 'session',
   audited: false,
   summary: 'Queue another attempt of a failed step',
   description: 'Answers the queued attempt; of a gate, which has none, the step.',
   params: SubtaskPath,
   query: z.object({ addendum_brief: text('addendum_brief') }),
   badInput: 400,
-  status: 200,
   reply: z.union([Attempt, Subtask]),
   problems: [...COMMON, 'subtask_not_failed', 'attempt_queued'],
 });
 
 export const resolveGate = endpoint({
   id: 'projects.resolveGate',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/projects/{project_id}/subtasks/{subtask_id}/resolve-gate',
-  credential: 'session',
   audited: false,
   idempotent: true,
   summary: 'Approve or reject a waiting human gate',
   params: SubtaskPath,
   body: GateRequest,
   badInput: 400,
-  status: 200,
   reply: Subtask,
   problems: [...COMMON, 'gate_not_waiting', 'not_an_approver', 'four_eyes'],
 });
@@ -245,16 +226,12 @@ export const resolveGate = endpoint({
 
 export const retriggerPhase = endpoint({
   id: 'projects.retrigger',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/projects/{project_id}/phases/{phase_slug}/retrigger',
-  credential: 'session',
   audited: false,
   summary: 'Run an ended phase again; downstream by the cascade',
   params: PhasePath,
   body: RetriggerRequest.prefault({}),
   badInput: 400,
-  status: 200,
   reply: z
     .object({ project_id: z.string(), phase_slug: z.string(), ...Cascaded, cost_estimate_usd: Usd })
     .meta({ id: 'Retriggered' }),
@@ -263,16 +240,12 @@ export const retriggerPhase = endpoint({
 
 export const revertArtifact = endpoint({
   id: 'projects.revertArtifact',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/projects/{project_id}/phases/{phase_slug}/revert-artifact',
-  credential: 'session',
   audited: false,
   summary: 'Make an earlier version of an artifact the current one',
   params: PhasePath,
   body: RevertRequest,
   badInput: 400,
-  status: 200,
   reply: z.object({ artifact: Artifact, ...Cascaded }).meta({ id: 'Reverted' }),
   problems: [...COMMON, 'phase_in_flight', 'already_current'],
 });
@@ -281,10 +254,7 @@ export const revertArtifact = endpoint({
 
 export const startEditSession = endpoint({
   id: 'projects.startEditSession',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/projects/{project_id}/edit-sessions',
-  credential: 'session',
   audited: false,
   summary: 'Have a planner propose changes, to be approved before they are made',
   params: ProjectPath,
@@ -304,17 +274,13 @@ export const startEditSession = endpoint({
 
 export const resolveEditPlan = endpoint({
   id: 'projects.resolveEditPlan',
-  surface: 'control-plane',
-  method: 'post',
   path: '/v1/projects/{project_id}/edit-sessions/{task_id}/approve',
-  credential: 'session',
   audited: false,
   idempotent: true,
   summary: 'Decide on the plan of an edit session',
   params: TaskPath,
   body: PlanRequest,
   badInput: 400,
-  status: 200,
   reply: Task,
   problems: [...COMMON, 'gate_not_waiting'],
 });

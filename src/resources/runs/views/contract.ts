@@ -43,10 +43,7 @@ const FoundRun = z
 
 export const searchRuns = endpoint({
   id: 'runs.search',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/search',
-  credential: 'session',
   summary: 'Find runs, newest first, a page after another',
   description:
     'A page looks at 1,000 runs at most. Where it has found fewer than the limit among them, `next` goes on with the ' +
@@ -55,19 +52,14 @@ export const searchRuns = endpoint({
     before: RunId.optional().describe('`next` of the page before: only runs that are older than this one'),
     limit: limit(200, 50),
   }),
-  status: 200,
   reply: z.object({ data: z.array(FoundRun), meta: z.object({ limit: z.int(), next: RunId.nullable() }) }),
 });
 
 export const countRuns = endpoint({
   id: 'runs.counts',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/counts',
-  credential: 'session',
   summary: 'How many runs there are of each status',
   query: RunFilters.pick({ agent: true }),
-  status: 200,
   reply: z.object(Object.fromEntries(RUN_STATUSES.map((status) => [status, z.int()])) as Record<RunStatus, z.ZodInt>),
 });
 
@@ -87,17 +79,13 @@ const Failure = z
 
 export const summarizeFailures = endpoint({
   id: 'runs.failures',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/failures',
-  credential: 'session',
   summary: 'Why runs failed, the most frequent reason first',
   description: 'Of the newest 1,000 failed runs of the window.',
   query: z.object({
     since_hours: z.coerce.number().int().min(1).max(720).default(24),
     agent: z.string().max(64).optional(),
   }),
-  status: 200,
   reply: z.object({
     data: z.array(Failure),
     meta: z.object({ since_hours: z.int(), looked_at: z.int().describe('Failed runs') }),
@@ -128,14 +116,10 @@ const ShownRun = FoundRun.extend({
 
 export const showRun = endpoint({
   id: 'runs.show',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/{run_id}/summary',
-  credential: 'session',
   summary: 'One run with what it was asked, what it answered, and what it spent',
   description: 'For as long as the run is kept, also past the time after which `detail` no longer answers.',
   params: RunPath,
-  status: 200,
   reply: ShownRun,
   problems: ['not_found'],
 });
@@ -144,17 +128,13 @@ const EventId = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 export const getRunTimeline = endpoint({
   id: 'runs.timeline',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/{run_id}/timeline',
-  credential: 'session',
   summary: 'Timeline of a run in the order in which it was written, a page after another',
   params: RunPath,
   query: z.object({
     after: EventId.default(0).describe('`next` of the page before'),
     limit: limit(2_000, 1_000),
   }),
-  status: 200,
   reply: z.object({
     data: z.array(RunEvent.omit({ agent: true, transport: true })),
     meta: z.object({
@@ -185,16 +165,12 @@ const Spoken = z
 
 export const getRunTranscript = endpoint({
   id: 'runs.transcript',
-  surface: 'control-plane',
-  method: 'get',
   path: '/v1/runs/{run_id}/transcript',
-  credential: 'session',
   summary: 'What was said in a run and what its tools answered, turn by turn',
   description:
     'Values of more than 64 kB are cut to their beginning, as a text that says so; the context has all of it.',
   params: RunPath,
   query: z.object({ from_turn: z.coerce.number().int().min(0).max(1e6).default(0), limit: limit(100, 20) }),
-  status: 200,
   reply: z.object({ data: z.array(Spoken), meta: z.object({ next_turn: z.int().nullable() }) }),
   problems: ['not_found'],
 });
