@@ -7,7 +7,7 @@
 export function sampledLines(records: string, seed: string | undefined): string {
   const sums = new Map<string, { count: number; total: number }>();
   for (const line of records.trimEnd().split('\n')) {
-    const [name, count, total] = JSON.parse(line) as [string, number, number];
+    const [name, count, total]: [string, number, number] = JSON.parse(line);
     const before = sums.get(name) ?? { count: 0, total: 0 };
     sums.set(name, { count: before.count + count, total: before.total + total });
   }
