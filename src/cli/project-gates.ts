@@ -1,5 +1,5 @@
 /** Says of each waiting gate what opens it. */
-import { resolveEditPlan, resolveGate as sendDecision } from '../resources/projects/commands/contract.ts';
+import { resolveEditPlan, resolveGate as sendDecision } from '../resources/projects/requests/contract.ts';
 import { projectWorkflowId, type Decision } from '../resources/projects/model.ts';
 import { listAttempts } from '../resources/projects/reads/contract.ts';
 import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
