@@ -32,6 +32,7 @@ import {
   type Consumed,
   type Shown,
 } from './model.ts';
+import type { StepStop } from './stops/model.ts';
 
 export const projectStatus = pgEnum('project_status', PROJECT_STATUSES);
 export const pauseReason = pgEnum('pause_reason', PAUSE_REASONS);
@@ -58,15 +59,14 @@ export const projects = pgTable(
       .notNull()
       .references(() => workspaces.customerId),
     title: text('title').notNull(),
-    /**
-     * True where the owner gave the title; otherwise the title is the beginning of the brief, which nobody but the
-     * workspace may read.
-     */
+    /** The owner gave the title; otherwise it is the beginning of the brief, which only the workspace may read. */
     isTitled: boolean('is_titled').notNull().default(true),
     workflowSlug: text('workflow_slug').notNull(),
     workflowVersion: integer('workflow_version').notNull(),
     status: projectStatus('status').notNull().default('planning'),
     pauseReason: pauseReason('pause_reason'),
+    /** Since when it is paused for this reason. */
+    pausedAt: instant('paused_at'),
     brief: text('brief').notNull(),
     params: jsonb('params').$type<Record<string, unknown>>(),
     /** How the caller signed in: `session` or `api_key`. */
@@ -217,6 +217,8 @@ export const subtasks = pgTable(
     /** Nobody knows the outcome of an irreversible effect, so only a person may go on. */
     isOutcomeUnknown: boolean('is_outcome_unknown').notNull().default(false),
     error: text('error'),
+    /** The call that a limit stopped since the project last went on. Raising the budget reads it. */
+    stop: jsonb('stop').$type<StepStop>(),
     createdAt: createdAt(),
     startedAt: instant('started_at'),
     completedAt: instant('completed_at'),
@@ -256,9 +258,7 @@ export const attempts = pgTable(
     /** Who asked for it by hand; null for an attempt that follows by itself. */
     queuedBy: jsonb('queued_by').$type<Actor>(),
     status: attemptStatus('status').notNull().default('running'),
-    /**
-     * Names the dispatch, so that a repeated activity finds the attempt that it made. Null while the attempt is queued.
-     */
+    /** Names the dispatch, so that a repeated activity finds the attempt that it made. Null while it is queued. */
     dispatchKey: text('dispatch_key'),
     /** A text, or the value that the step's schema asks for. */
     output: jsonb('output').$type<unknown>(),
@@ -308,6 +308,8 @@ export const artifacts = pgTable(
     producedBySubtaskId: uuid('produced_by_subtask_id'),
     producedByAttemptId: uuid('produced_by_attempt_id'),
     producedVia: attemptReason('produced_via').notNull(),
+    /** The person who set this version or reverted to it; null for what the phase made. Four eyes rule them out. */
+    changedBy: text('changed_by'),
     superseded: boolean('superseded').notNull().default(false),
     /** The version that was current when this one was made. */
     supersedesArtifactId: uuid('supersedes_artifact_id'),

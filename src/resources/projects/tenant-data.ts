@@ -7,7 +7,7 @@ export const projectsData: TenantData = {
     end: { goes: 'before made again', batch: 20, statement: deleteProjects },
     archive: {
       columns:
-        'id seq title is_titled workflow_slug workflow_version status pause_reason brief params auth_mode started_by is_sample cost_budget_usd cost_warning_threshold is_cost_warned cost_burst_per_minute_usd completions created_at started_at completed_at abandoned_at',
+        'id seq title is_titled workflow_slug workflow_version status pause_reason paused_at brief params auth_mode started_by is_sample cost_budget_usd cost_warning_threshold is_cost_warned cost_burst_per_minute_usd completions created_at started_at completed_at abandoned_at',
       without: {
         ...SAME_TENANT,
         start_due_at: 'when housekeeping of this deployment looks at it',
@@ -28,7 +28,7 @@ export const projectsData: TenantData = {
     end: { goesWith: 'projects' },
     archive: {
       columns:
-        'id project_id task_id position step_slug title kind role status assignee instructions tools skills depends_on output_schema effort max_attempts timeout_s gate_kind gate_config gate_output consumed answered_by feedback addendum next_reason attempts_used crashes expiries is_outcome_unknown error created_at started_at completed_at',
+        'id project_id task_id position step_slug title kind role status assignee instructions tools skills depends_on output_schema effort max_attempts timeout_s gate_kind gate_config gate_output consumed answered_by feedback addendum next_reason attempts_used crashes expiries is_outcome_unknown error stop created_at started_at completed_at',
       without: SAME_TENANT,
     },
   },
@@ -44,7 +44,7 @@ export const projectsData: TenantData = {
     end: { goesWith: 'projects' },
     archive: {
       columns:
-        'id project_id task_id phase_slug version schema_slug content produced_by_subtask_id produced_by_attempt_id produced_via superseded supersedes_artifact_id superseded_by_artifact_id created_at',
+        'id project_id task_id phase_slug version schema_slug content produced_by_subtask_id produced_by_attempt_id produced_via changed_by superseded supersedes_artifact_id superseded_by_artifact_id created_at',
       without: SAME_TENANT,
     },
   },

@@ -21,6 +21,7 @@ import {
   untilProject,
 } from '../../support/fixtures/projects.ts';
 import { doBehind } from '../../support/database/locks.ts';
+import { sweepEvents } from '../../support/database/sweep.ts';
 import { codeOf, mailbox } from '../../support/service/otp.ts';
 import { startPricedService } from '../../support/service/priced.ts';
 import { sessionFor, tenantOf, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -130,6 +131,20 @@ describe('a cap', () => {
     expect(await projectOf(acme, project)).toMatchObject({ cost_budget_usd: '2' });
     const started = (await projectEventsOf(acme, project)).findLast(({ topic }) => topic === 'project_started');
     expect(started?.payload_jsonb).toMatchObject({ raised: [{ limit: id, limit_usd: '0.000001', by_usd: '100' }] });
+  });
+
+  // Guards against: a stop that nothing lifts, because retention has deleted the events of a project that waits for long.
+  test('is raised when the events of the project are gone', async () => {
+    await cap('workspace.month', '0.5');
+    const id = await startProject(acme, 'one', { cost_budget_usd: '0.1' });
+    const before = (await untilStopped(id)).detail;
+    await sweepEvents(service.runtime.db);
+    expect(await projectEventsOf(acme, id)).toEqual([]);
+    const { wait, detail } = await untilStopped(id);
+    expect(detail['limits']).toEqual(before['limits']);
+    expect(await raise(acme, wait, '5')).toMatchObject({ status: 200, body: { answer: 'raise_budget' } });
+    await untilProject(acme, id, 'completed');
+    expect(await limitsNow()).toEqual({ 'workspace.month': '5.5' });
   });
 
   // Guards: who may not set a cap does not raise one by an answer, is told why before and after, and nothing is raised, not

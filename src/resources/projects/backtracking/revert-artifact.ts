@@ -43,7 +43,8 @@ export const revertArtifact = (
       update artifacts set superseded = true, superseded_by_artifact_id = ${target.id}::uuid
       where task_id = ${phase.taskId}::uuid and not superseded and id <> ${target.id}::uuid returning version`);
     await db.rows(sql`
-      update artifacts set superseded = false, superseded_by_artifact_id = null where id = ${target.id}::uuid`);
+      update artifacts set superseded = false, superseded_by_artifact_id = null, changed_by = ${actor.id ?? null}
+      where id = ${target.id}::uuid`);
     const payload = {
       phase_slug: phaseSlug,
       from_version: before?.version ?? targetVersion,

@@ -32,6 +32,7 @@ export async function setArtifact(
     subtaskId,
     attemptId: null,
     via: 'edit_session',
+    changedBy: actor.id,
   });
   const told = { artifact_id: id, version };
   const about = { taskId, subtaskId, actor, payload: { phase_slug: slug, ...told } };

@@ -26,7 +26,7 @@ export const abandonProject = (
     const answer = { answer: 'abandon', by: nameOf(actor), via: seen?.via ?? ('elsewhere' as const) };
     await db.rows(sql`
       with answered as (${settleWait(projectId, project, answer)})
-      update projects set status = 'abandoned', pause_reason = null, abandoned_at = now() where id = ${projectId}`);
+      update projects set status = 'abandoned', pause_reason = null, paused_at = null, abandoned_at = now() where id = ${projectId}`);
     await db.rows(sql`
       update attempts set status = 'failed', error = 'the project was abandoned', completed_at = now()
       where project_id = ${projectId} and status in ${OPEN_ATTEMPT}`);

@@ -4,6 +4,7 @@ import { Problem } from '../../../platform/core/problem.ts';
 import { urgently, type Database } from '../../../platform/db/client.ts';
 import type { Actor, CommandTexts, PhaseChange, Way } from '../model.ts';
 import { lockProject, noteProjectEvents, type LockedProject } from '../store/record.ts';
+import { forgetStops } from '../store/stops.ts';
 import { nameOf, settleWait } from '../store/waits.ts';
 
 export interface CommandScope {
@@ -46,6 +47,7 @@ export function refuseAbandoned({ status }: LockedProject): void {
 /** Reopens a complete project to which work was added: it goes on, and completes again. */
 export async function reopen(db: Database, project: LockedProject, actor: Actor): Promise<void> {
   const moved = await db.rows(sql`
+    with resolved as (${forgetStops(project.id)})
     update projects set status = 'active', completed_at = null
     where id = ${project.id} and status = 'completed' returning id`);
   if (moved.length === 0) return;
@@ -65,8 +67,9 @@ export async function activate(
   { answer = 'resume', via = 'elsewhere' }: { answer?: string; via?: Way | undefined } = {},
 ): Promise<void> {
   await db.rows(sql`
-    with answered as (${settleWait(project.id, project, { answer, by: nameOf(actor), via })})
-    update projects set status = 'active', pause_reason = null, started_at = coalesce(started_at, now())
+    with answered as (${settleWait(project.id, project, { answer, by: nameOf(actor), via })}),
+      resolved as (${forgetStops(project.id)})
+    update projects set status = 'active', pause_reason = null, paused_at = null, started_at = coalesce(started_at, now())
     where id = ${project.id}`);
   project.status = 'active';
   project.pauseReason = null;

@@ -65,6 +65,8 @@ interface NewVersion {
   subtaskId: string;
   attemptId: string | null;
   via: ProducedVia;
+  /** Set where a person made it. */
+  changedBy?: string | null;
 }
 
 /** Appends the next version of a phase's artifact, and makes it the current one. */
@@ -95,12 +97,12 @@ async function supersede(db: Database, taskId: string, by: string): Promise<stri
 const insertAs = (
   id: string,
   taskId: string,
-  { content, subtaskId, attemptId, via, supersedes }: NewVersion & { supersedes: string | null },
+  { content, subtaskId, attemptId, via, supersedes, changedBy }: NewVersion & { supersedes: string | null },
 ): SQL => sql`
   insert into artifacts (id, project_id, task_id, customer_id, phase_slug, version, schema_slug, content,
-    produced_by_subtask_id, produced_by_attempt_id, produced_via, supersedes_artifact_id)
+    produced_by_subtask_id, produced_by_attempt_id, produced_via, supersedes_artifact_id, changed_by)
   select ${id}::uuid, t.project_id, t.id, t.customer_id, t.phase_slug,
     (select coalesce(max(version), 0) + 1 from artifacts where task_id = t.id),
     coalesce(t.artifact_schema_slug, t.phase_slug), ${content}, ${subtaskId}::uuid, ${attemptId}::uuid,
-    ${via}::attempt_reason, ${supersedes}::uuid
+    ${via}::attempt_reason, ${supersedes}::uuid, ${changedBy ?? null}
   from tasks t where t.id = ${taskId}::uuid`;

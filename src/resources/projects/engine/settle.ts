@@ -18,7 +18,7 @@ import type {
 import { judgeCrash, recordCrash } from './crashes.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../store/record.ts';
 import { BUDGET_BREACH } from '../stops/model.ts';
-import { limitsThatStopped } from '../store/stops.ts';
+import { keepStop, limitsThatStopped } from '../store/stops.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
 import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
 import { findingOf, objection } from './finding.ts';
@@ -156,8 +156,10 @@ async function follow(
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
       await pend(db, attempt, 'auto_retry', -1);
       const payload = { ...names(attempt), error: finding.error };
-      const breach = { ...payload, ...(await limitsThatStopped(db, attempt)) };
-      await noteProjectEvents(db, project, [{ topic: BUDGET_BREACH.topic, ...about(attempt), payload: breach }]);
+      const limits = await limitsThatStopped(db, attempt);
+      const breach = { topic: BUDGET_BREACH.topic, ...about(attempt), payload: { ...payload, ...limits } } as const;
+      await db.rows(sql`
+        with kept as (${keepStop(attempt.subtaskId, attempt.runId, limits)}) ${insertEvents(project, [breach])}`);
       if (await isOldNews(db, attempt)) return;
       return pauseLocked(db, project, BUDGET_BREACH.pauseReason, payload);
     }

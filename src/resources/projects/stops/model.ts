@@ -29,6 +29,14 @@ export interface Stop {
   missingUsd: string;
 }
 
+/** What a step keeps of the call that a limit stopped. Amounts are in US dollars. */
+export interface StepStop {
+  run_id: string;
+  needs_usd?: string;
+  /** Of the wallet; left out where it is not charged. */
+  charge_usd?: string;
+}
+
 export const RAISERS = ['members', 'admins', 'payment'] as const;
 
 interface StopLimit extends Pick<Limit, 'kind' | 'of' | 'period' | 'name' | 'text'> {

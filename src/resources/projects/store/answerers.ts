@@ -5,16 +5,12 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { memberOf, membersOf } from '../../members/store/fragments.ts';
 
-/** Those who last changed by hand an artifact that the gate is about. The project's events tell. */
+/** Those who made an artifact that the gate is about as it is, by hand. */
 export const LAST_CHANGERS = sql`
-  select last.actor_id
+  select v.changed_by as actor_id
   from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
-    cross join lateral (
-      select e.actor_id from project_events e
-      where e.project_id = u.project_id and e.task_id = u.id and e.customer_id = w.customer_id
-        and e.topic in ('artifact_promoted', 'artifact_reverted', 'artifact_set_manually')
-      order by e.id desc limit 1) last
-  where t.id = s.task_id and t.customer_id = w.customer_id`;
+    join artifacts v on v.task_id = u.id and v.customer_id = w.customer_id and not v.superseded
+  where t.id = s.task_id and t.customer_id = w.customer_id and v.changed_by is not null`;
 
 /** The persons whom four eyes rule out. */
 const INVOLVED = sql`

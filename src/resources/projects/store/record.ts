@@ -23,8 +23,8 @@ export const pausedAnswer = ({ pauseReason }: Pick<LockedProject, 'pauseReason'>
 
 /** @param project gives the id of a project that is paused */
 export const pausedSince = (project: SQL): SQL => sql`(
-  select to_char(e.ts at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from project_events e
-  where e.project_id = ${project} and e.topic = 'project_paused' order by e.id desc limit 1)`;
+  select to_char(paused.paused_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from projects paused
+  where paused.id = ${project})`;
 
 /** Tells the workflow of a project how it stands, and why where it is paused. */
 export async function standing(
@@ -119,7 +119,7 @@ export async function pauseLocked(
   { actor = SYSTEM, ...payload }: { actor?: Actor } & Record<string, unknown> = {},
 ): Promise<void> {
   const moved = await db.rows(sql`
-    update projects set status = 'paused', pause_reason = ${reason}::pause_reason
+    update projects set status = 'paused', pause_reason = ${reason}::pause_reason, paused_at = now()
     where id = ${project.id} and (status in ${GOING_PROJECT}
       or (status = 'paused' and ${reason} = 'requested' and pause_reason <> 'requested'))
     returning id`);

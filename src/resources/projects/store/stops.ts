@@ -1,10 +1,10 @@
 /** Reads which limits stop a project that paused for want of money, as they are now, and raises them. */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { walletBudgetId } from '../../billing/model.ts';
 import { budgetsOf } from '../../cost/caps/model.ts';
 import { spentInPeriod } from '../../runs/store/budgets.ts';
-import { BUDGET_BREACH, requireRaise, type Stop } from '../stops/model.ts';
+import { requireRaise, type Stop } from '../stops/model.ts';
 import type { LockedProject } from './record.ts';
 
 type ProjectRef = Pick<LockedProject, 'id' | 'customerId'>;
@@ -30,21 +30,23 @@ interface StoppedCall {
 /** The calls of steps that have waited since the project last went on. */
 const stoppedCalls = (db: Database, { id, customerId }: ProjectRef): Promise<StoppedCall[]> =>
   db.rows<StoppedCall>(sql`
-    with stopped as (
-      select distinct on (e.subtask_id) e.subtask_id, e.attempt_number, e.payload from project_events e
-      where e.project_id = ${id} and e.customer_id = ${customerId} and e.topic = ${BUDGET_BREACH.topic}
-        and e.id > coalesce((
-          select max(s.id) from project_events s
-          where s.project_id = ${id} and s.customer_id = ${customerId} and s.topic = 'project_started'), 0)
-      order by e.subtask_id, e.id desc
-    )
-    select r.agent, r.budget_ids as "budgetIds",
-      coalesce(st.payload ->> 'needs_usd', '0') as "needsUsd",
-      st.payload ->> 'charge_usd' as "chargeUsd"
-    from stopped st
-      join subtasks s on s.id = st.subtask_id and s.customer_id = ${customerId} and s.status = 'pending'
-      join attempts a on a.subtask_id = s.id and a.customer_id = ${customerId} and a.attempt_number = st.attempt_number
-      join runs r on r.id = a.child_run_id and r.customer_id = ${customerId}`);
+    select r.agent, r.budget_ids as "budgetIds", coalesce(s.stop ->> 'needs_usd', '0') as "needsUsd",
+      s.stop ->> 'charge_usd' as "chargeUsd"
+    from subtasks s join runs r on r.id = s.stop ->> 'run_id' and r.customer_id = s.customer_id
+    where s.project_id = ${id} and s.customer_id = ${customerId} and s.status = 'pending' and s.stop is not null`);
+
+/** A part of a statement: keeps what stopped a step until the project goes on, however old the event of it becomes. */
+export const keepStop = (
+  subtaskId: string,
+  runId: string | null,
+  facts: Record<string, unknown> | undefined,
+): SQL => sql`
+  update subtasks set stop = ${runId === null ? null : JSON.stringify({ ...facts, limits: undefined, run_id: runId })}::jsonb
+  where id = ${subtaskId}::uuid`;
+
+/** A part of a statement: nothing stops a project that goes on. */
+export const forgetStops = (projectId: string): SQL => sql`
+  update subtasks set stop = null where project_id = ${projectId} and stop is not null`;
 
 /** All of them count, also one that was set or used up since: a raise that leaves one out would stop the project again. */
 async function needsOf(db: Database, project: ProjectRef): Promise<{ id: string; usd: string }[]> {
