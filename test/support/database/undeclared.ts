@@ -84,6 +84,7 @@ export const UNDECLARED: readonly Undeclared[] = [
   refers('project_events', 'payload', 'json'),
   refers('run_events', 'payload', 'json'),
   refers('runs', 'step', 'json'),
+  refers('subtasks', 'stop', 'json'),
   refers('wallet_ledger', 'meta', 'json'),
   refers('webhook_events', 'body', 'json'),
 ];
