@@ -558,6 +558,7 @@ CREATE TABLE "artifacts" (
 	"superseded" boolean DEFAULT false NOT NULL,
 	"supersedes_artifact_id" uuid,
 	"superseded_by_artifact_id" uuid,
+	"changed_by" text,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL
 );--> statement-breakpoint
 CREATE TABLE "attempts" (
@@ -601,6 +602,7 @@ CREATE TABLE "projects" (
 	"workflow_version" integer NOT NULL,
 	"status" "project_status" DEFAULT 'planning' NOT NULL,
 	"pause_reason" "pause_reason",
+	"paused_at" timestamp with time zone,
 	"brief" text NOT NULL,
 	"params" jsonb,
 	"auth_mode" text NOT NULL,
@@ -654,6 +656,7 @@ CREATE TABLE "subtasks" (
 	"expiries" integer DEFAULT 0 NOT NULL,
 	"is_outcome_unknown" boolean DEFAULT false NOT NULL,
 	"error" text,
+	"stop" jsonb,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"started_at" timestamp with time zone,
 	"completed_at" timestamp with time zone
