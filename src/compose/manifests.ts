@@ -43,7 +43,7 @@ export function composeManifests({ config, db, log }: Runtime, { files, follow }
       store: createManifestStore(db),
       kinds: [
         toolKind({ customTools: tools.customTools, tools: tools.tools, store: tools.stores.customTools, workspaces }),
-        skillKind({ skills: tools.skills, store: knowledge.stores.skills, workspaces }),
+        skillKind({ skills: tools.skills, store: knowledge.stores.skills }),
         agentKind({ agents: runs.agents, store: knowledge.stores.agents, discard: (file) => files.discard(file) }),
         memoryKind({ memory: knowledge.memory, store: knowledge.stores.memory, workspaces }),
         workflowKind({

@@ -44,6 +44,18 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
     };
   }
 
+  /**
+   * Inserts a skill under the cap of the plan, for endpoints and manifests.
+   * @throws Problem slug_taken, plan_limit_exceeded, workspace_archived
+   */
+  const insert = (customerId: string, slug: string, text: SkillText, fields: SkillFields & { name: string }) =>
+    workspaces.underCap(
+      customerId,
+      'custom_skills',
+      () => store.countCustom(customerId),
+      () => store.insert(customerId, slug, text, fields),
+    );
+
   async function get(caller: Caller, slug: string) {
     const { customerId } = caller;
     const skill = await store.find(customerId, slug);
@@ -66,6 +78,7 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
   return {
     get,
     textOf,
+    insert,
 
     async list(customerId: string) {
       const skills = await store.list(customerId);
@@ -81,12 +94,7 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
       const { customerId } = caller;
       const fields = { ...fieldsOf(rest), name: rest.name, agents: agentsAfter(rest, []) };
       const text = await textOf(customerId, body, rest.name);
-      await workspaces.underCap(
-        customerId,
-        'custom_skills',
-        () => store.countCustom(customerId),
-        () => store.insert(customerId, slug, text, fields),
-      );
+      await insert(customerId, slug, text, fields);
       return saved(caller, slug);
     },
 

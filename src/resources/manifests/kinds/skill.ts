@@ -1,5 +1,4 @@
 /** Manifests of skills. */
-import type { WorkspaceStore } from '../../workspaces/store/index.ts';
 import { SkillManifest } from '../../skills/manifest.ts';
 import { categoryOf } from '../../skills/model.ts';
 import type { SkillService } from '../../skills/service.ts';
@@ -7,12 +6,11 @@ import type { SkillStore } from '../../skills/store.ts';
 import { defineKind, listed, shaped, type Kind } from '../kind.ts';
 
 interface Dependencies {
-  skills: Pick<SkillService, 'textOf'>;
-  store: Pick<SkillStore, 'list' | 'find' | 'existing' | 'countCustom' | 'insert' | 'update' | 'delete'>;
-  workspaces: Pick<WorkspaceStore, 'underCap'>;
+  skills: Pick<SkillService, 'textOf' | 'insert'>;
+  store: Pick<SkillStore, 'list' | 'find' | 'existing' | 'update' | 'delete'>;
 }
 
-export function skillKind({ skills, store, workspaces }: Dependencies): Kind {
+export function skillKind({ skills, store }: Dependencies): Kind {
   const manifestOf = async (customerId: string, slug: string): Promise<SkillManifest> => {
     const skill = await store.find(customerId, slug);
     return {
@@ -52,14 +50,7 @@ export function skillKind({ skills, store, workspaces }: Dependencies): Kind {
       const text = isSameText ? undefined : await skills.textOf(customerId, body, rest.name);
       return async () => {
         if (before) await store.update(customerId, slug, text, () => fields);
-        else if (text) {
-          await workspaces.underCap(
-            customerId,
-            'custom_skills',
-            () => store.countCustom(customerId),
-            () => store.insert(customerId, slug, text, fields),
-          );
-        }
+        else if (text) await skills.insert(customerId, slug, text, fields);
       };
     },
     remove:
