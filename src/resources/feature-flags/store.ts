@@ -1,8 +1,8 @@
 /** Queries on feature flags. */
-import { asc, eq, inArray, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
-import { workspaces } from '../workspaces/table.ts';
+import { knownWorkspaces } from '../workspaces/store/fragments.ts';
 import { featureFlags } from './table.ts';
 
 export type FlagStore = ReturnType<typeof createFlagStore>;
@@ -26,11 +26,7 @@ export const createFlagStore = (db: Database) => ({
 
   async unknownWorkspaces(customerIds: readonly string[]): Promise<string[]> {
     if (customerIds.length === 0) return [];
-    const rows = await db.orm
-      .select({ customerId: workspaces.customerId })
-      .from(workspaces)
-      .where(inArray(workspaces.customerId, [...customerIds]));
-    const known = new Set(rows.map(({ customerId }) => customerId));
+    const known = new Set(await knownWorkspaces(db, customerIds));
     return customerIds.filter((customerId) => !known.has(customerId));
   },
 

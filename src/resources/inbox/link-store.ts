@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Role } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
+import { workspaceOf } from '../workspaces/store/fragments.ts';
 import { memberOf } from '../members/store/fragments.ts';
 
 export type LinkStore = ReturnType<typeof createLinkStore>;
@@ -44,7 +45,7 @@ export const createLinkStore = (db: Database) => ({
       select l.id, l.customer_id as "customerId", o.identity_workspace_id as "workspaceId", l.wait_id as "waitId", l.revision,
         l.recipient, m.role, l.used_at is not null as "isUsed"
       from action_links l
-        join workspaces o on o.customer_id = l.customer_id and o.archived_at is null and o.destroying_since is null
+        join ${workspaceOf(sql`l.customer_id`)} o on o.open_status <> 'archived'
         join waits w on w.id = l.wait_id and w.customer_id = l.customer_id
         left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
         left join ${memberOf(sql`l.customer_id`, sql`l.recipient`)} m on true

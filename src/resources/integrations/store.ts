@@ -5,7 +5,7 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { insertLogEvent } from '../event-log/store/write.ts';
-import { workspaces } from '../workspaces/table.ts';
+import { knownWorkspaces } from '../workspaces/store/fragments.ts';
 import { SHARED, type HealthStatus } from './model.ts';
 import { integrationCredentials as credentials, integrationSecrets as secrets } from './table.ts';
 
@@ -124,7 +124,7 @@ export const createIntegrationStore = (db: Database) => ({
     }),
 
   async isWorkspace(customerId: string): Promise<boolean> {
-    return (await db.orm.$count(workspaces, eq(workspaces.customerId, customerId))) > 0;
+    return (await knownWorkspaces(db, [customerId])).length > 0;
   },
 
   hasToken: async (key: TokenKey): Promise<boolean> => (await db.orm.$count(credentials, isToken(key))) > 0,

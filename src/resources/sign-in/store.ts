@@ -8,8 +8,7 @@ import { safeEqual } from '../../platform/core/crypto.ts';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { addressOfSubject, isMemberAnywhere, wasRemoved } from '../members/store/fragments.ts';
-import { openStatus } from '../workspaces/store/caps.ts';
-import { workspaces } from '../workspaces/table.ts';
+import { workspaceOf } from '../workspaces/store/fragments.ts';
 import { CHALLENGE_TTL_MS, isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { endedSessions, loginChallenges, loginLocks, sessionCutoffs } from './table.ts';
 
@@ -205,7 +204,7 @@ export const createSignInStore = (db: Database) => {
           or coalesce(extract(epoch from ${cutoffOf(customerId, ofPerson)})::float8 > ${claims.iat}::float8, false)
           or ${wasRemoved(customerId, ofPerson)}
           as "isEnded",
-          coalesce((select ${openStatus} = 'archived' from ${workspaces} where customer_id = ${customerId}), false)
+          coalesce((select open_status = 'archived' from ${workspaceOf(customerId)} w), false)
           as "isArchived"`),
       );
       return row;

@@ -5,7 +5,7 @@
 import { and, asc, desc, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import { workspaces } from '../workspaces/table.ts';
+import { workspaceOf } from '../workspaces/store/fragments.ts';
 import type { TemplateFilter } from './contract.ts';
 import type { BuiltinTemplate, WorkflowSpec } from './model.ts';
 import { templates } from './table.ts';
@@ -50,10 +50,8 @@ export const createTemplateStore = (db: Database) => {
   const makingVersions = (customerId: string, slug: string, make: () => Promise<TemplateRow>): Promise<TemplateRow> =>
     db.transaction(async () => {
       await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`template:${customerId}/${slug}`}, 0))`);
-      const [workspace] = await db.orm
-        .select({ status: workspaces.status })
-        .from(workspaces)
-        .where(eq(workspaces.customerId, customerId));
+      const [workspace] = await db.rows<{ status: string }>(sql`
+        select status from ${workspaceOf(customerId)} w`);
       if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
       return make();
     });

@@ -7,6 +7,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { first, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { EventKind, Place } from '../model.ts';
+import { workspaceOf } from '../../workspaces/store/fragments.ts';
 
 export type EventLogStore = ReturnType<typeof createEventLogStore>;
 
@@ -178,7 +179,7 @@ export const createEventLogStore = (db: Database) => {
     /** @returns the first transaction from which on everything is kept; some of what was before is gone */
     async keptFrom(customerId: string): Promise<number> {
       const [row] = await db.rows<{ tx: number }>(
-        sql`select events_from::float8 as tx from workspaces where customer_id = ${customerId}`,
+        sql`select events_from::float8 as tx from ${workspaceOf(customerId)} w`,
       );
       return row?.tx ?? 0;
     },

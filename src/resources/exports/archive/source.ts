@@ -2,6 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { first } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
+import { workspaceOf } from '../../workspaces/store/fragments.ts';
 import { TENANT_DATA } from '../../tenant-data.ts';
 import type { SecretPlace, Workspace } from './manifest.ts';
 
@@ -134,9 +135,9 @@ const factsOf = (db: Database) => ({
 
   async workspace(customerId: string): Promise<Workspace> {
     const [row] = await db.rows<Workspace>(sql`
-      select identity_workspace_id, customer_id, plan::text as plan, config,
+      select identity_workspace_id, ${customerId} as customer_id, plan::text as plan, config,
         to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at
-      from workspaces where customer_id = ${customerId}`);
+      from ${workspaceOf(customerId)} w`);
     return found(row);
   },
 

@@ -8,6 +8,7 @@ import type { Packed } from '../archive/pack.ts';
 import type { ExportFailure, ExportProgress, ExportRef } from '../model.ts';
 import { workspaceExports } from '../table.ts';
 
+import { workspaceOf } from '../../workspaces/store/fragments.ts';
 export type ExportStore = ReturnType<typeof createExportStore>;
 export type ExportRow = typeof workspaceExports.$inferSelect;
 
@@ -106,7 +107,7 @@ export const createExportStore = (db: Database) => ({
   loadMany: (ids: readonly string[]) =>
     db.rows<{ id: string; customerId: string; workspaceId: string }>(sql`
       select e.id::text as id, e.customer_id as "customerId", w.identity_workspace_id as "workspaceId"
-      from workspace_exports e join workspaces w on w.customer_id = e.customer_id
+      from workspace_exports e cross join ${workspaceOf(sql`e.customer_id`)} w
       where e.id = any(${sql.param([...ids])}::uuid[]) and e.status in ('queued', 'running')`),
 
   /** Looked at again much later: Temporal has it. */

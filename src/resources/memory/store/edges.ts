@@ -5,7 +5,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Database } from '../../../platform/db/client.ts';
-import { workspaces } from '../../workspaces/table.ts';
+import { lockWorkspace } from '../../workspaces/store/fragments.ts';
 import { wikilinks, type WikilinkType } from '../model.ts';
 import { memoryEdges, memoryEntries } from '../table.ts';
 
@@ -13,13 +13,7 @@ import { memoryEdges, memoryEntries } from '../table.ts';
  * Lets one transaction at a time change the graph of a workspace. It is the lock of `underCap` too, so no two are taken
  * in turn.
  */
-export async function lockGraph(db: Database, customerId: string): Promise<void> {
-  await db.orm
-    .select({ customerId: workspaces.customerId })
-    .from(workspaces)
-    .where(eq(workspaces.customerId, customerId))
-    .for('no key update');
-}
+export const lockGraph = (db: Database, customerId: string): Promise<void> => lockWorkspace(db, customerId);
 
 export interface Linking {
   customerId: string;

@@ -7,7 +7,7 @@ import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { withPropertyOrder } from '../../../platform/db/property-order.ts';
 import { UPLOAD_TTL_MS } from '../model.ts';
-import { openStatus } from '../../workspaces/store/caps.ts';
+import { shareOpen } from '../../workspaces/store/fragments.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
 import {
@@ -104,7 +104,7 @@ async function insertRows(db: Database, id: string, project: NewProject): Promis
   ];
   const [inserted] = await db.rows<InsertedRow>(sql`
     with workspace as (
-      select identity_workspace_id, ${openStatus} as status from workspaces where customer_id = ${customerId} for share
+      ${shareOpen(customerId)}
     ), project as (
       insert into projects (id, customer_id, title, is_titled, workflow_slug, workflow_version, brief, params, auth_mode,
         started_by, is_sample, cost_budget_usd)

@@ -13,6 +13,7 @@ import type { GateKind } from '../../templates/model.ts';
 import { MOST_FOUND, type BoardPhase, type Pause, type ProjectStatus, type TaskStatus } from '../model.ts';
 import { HAS_SAMPLE_CONTENT, isPriced, PROJECT, spentOf } from './project-columns.ts';
 import { pausedSince } from './record.ts';
+import { workspaceOf } from '../../workspaces/store/fragments.ts';
 
 const TASK = sql`
   t.id, t.project_id, t.phase_slug, t.title, t.status, t.depends_on, t.task_kind, t.cascade_on_upstream_change,
@@ -225,7 +226,7 @@ export async function loadBoard(db: Database, projectId: string): Promise<Projec
       (select coalesce(jsonb_agg(jsonb_build_object('slug', t.phase_slug, 'taskId', t.id, 'status', t.status,
           'dependsOn', t.depends_on, 'iteration', t.iteration) order by t.position), '[]')
         from tasks t where t.project_id = p.id) as phases
-    from projects p join workspaces w on w.customer_id = p.customer_id
+    from projects p cross join ${workspaceOf(sql`p.customer_id`)} w
     where p.id = ${projectId}`);
   if (!row) return undefined;
   const { pause, ...board } = row;

@@ -11,7 +11,7 @@ import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
 import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
 import type { StepOfRun } from '../model.ts';
 import { planLimitExceeded } from '../../workspaces/store/caps.ts';
-import { openStatus } from '../../workspaces/store/caps.ts';
+import { workspaceOf } from '../../workspaces/store/fragments.ts';
 
 export interface NewRun {
   id: string;
@@ -58,9 +58,9 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   const budgetIds = [...(run.parent?.budgetIds ?? []), ...(ownBudget ? [ownBudget] : []), ...(run.caps ?? [])];
   const [outcome] = await db.rows<Outcome>(sql`
     with ${run.claim ? sql`held as (${holdingClaim(run.claim, run.id)}), ` : NOTHING}workspace as (
-      select plan_in_force as plan, ${openStatus} as status, (${CAPS}::jsonb ->> plan_in_force::text)::int as cap,
+      select plan_in_force as plan, open_status as status, (${CAPS}::jsonb ->> plan_in_force::text)::int as cap,
         ${run.claim ? sql`exists (select 1 from held)` : sql`true`} as held
-      from workspaces where customer_id = ${run.customerId}
+      from ${workspaceOf(run.customerId)} w
     ), counted as (
       insert into usage_counters as u (customer_id, resource, day, used)
       select ${run.customerId}, 'runs_per_day', ${TODAY}, 1 from workspace where cap is not null and status <> 'archived' and held

@@ -5,6 +5,7 @@ import { behindOf, makeAllDue, takeDue, type ClaimQueue, type Taken, type Turn }
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { askOrRefuse } from './lost-effects.ts';
 import { OPEN_RUN } from './statuses.ts';
+import { workspaceOf } from '../../workspaces/store/fragments.ts';
 
 export interface CheckedRun {
   id: string;
@@ -32,7 +33,7 @@ export const takeUnstarted = (db: Database, turn: Turn): Promise<Taken> => takeD
 export const loadUnstarted = (db: Database, ids: readonly string[]) =>
   db.rows<{ id: string; workspaceId: string; customerId: string; agent: string | null }>(sql`
     select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent
-    from runs r join workspaces w on w.customer_id = r.customer_id
+    from runs r cross join ${workspaceOf(sql`r.customer_id`)} w
     where r.id = any(${sql.param([...ids])}::text[]) and r.status = 'queued'
       and (r.attempt_id is null or r.parent_run_id is not null)
       and not exists (select 1 from runs p where p.id = r.parent_run_id and p.status in ${OPEN_RUN})
@@ -69,7 +70,7 @@ export const loadChecked = (db: Database, ids: readonly string[]) =>
         when a.status in ('pending', 'running') then 'there'
         else 'over'
       end as owner
-    from runs r join workspaces w on w.customer_id = r.customer_id
+    from runs r cross join ${workspaceOf(sql`r.customer_id`)} w
     left join runs p on p.id = r.parent_run_id
     left join run_tool_calls c on c.run_id = r.parent_run_id and c.call_id = r.parent_call_id
     left join attempts a on a.id = r.attempt_id

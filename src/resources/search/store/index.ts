@@ -10,6 +10,7 @@ import {
   type SearchPlace,
   type SearchStatus,
 } from '../model.ts';
+import { SEARCHED } from '../../searched.ts';
 import { patternOf } from '../words.ts';
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
@@ -65,46 +66,12 @@ const matching = ({ customerId, words, marks, from, to }: SearchRequest): SQL =>
 const micros = (column: SQL): SQL => sql`(extract(epoch from ${column}) * 1000000)::bigint::text`;
 const instantOf = (at: string): SQL => sql`(timestamptz 'epoch' + ${at}::bigint * interval '1 microsecond')`;
 
-/** One branch for each kind: what a document is of, as it is now. */
-const subjects = (customerId: string): SQL => sql`
-  select r.id, left(r.prompt, 120) as title, r.status::text as status, r.agent, r.id as run_id, a.project_id,
-    null::int as job_n, null as thread_id, array['id', 'prompt', 'output', 'error'] as names, array[r.id, r.prompt, r.output, r.error] as texts
-  from runs r left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
-  where p.kind = 'run' and r.id = p.subject and r.customer_id = ${customerId}
-  union all
-  select j.id, j.title, j.status::text, null, null, j.id, null, null,
-    array['id', 'title', 'brief', 'workflow'], array[j.id, j.title, j.brief, j.workflow_slug]
-  from projects j where p.kind = 'project' and j.id = p.subject and j.customer_id = ${customerId}
-  union all
-  select a.id::text, j.title || ': ' || a.phase_slug || ' ' || a.version, null, null, null, a.project_id, null, null,
-    array['id', 'phase', 'content'], array[a.id::text, a.phase_slug, a.content #>> '{}']
-  from artifacts a join projects j on j.id = a.project_id and j.customer_id = a.customer_id
-  where a.id = case when p.kind = 'artifact' then p.subject::uuid end and a.customer_id = ${customerId}
-  union all
-  select f.id::text, f.filename, null, f.agent, f.run_id, null, null, null, array['id', 'filename'], array[f.id::text, f.filename]
-  from run_artifacts f where f.id = case when p.kind = 'file' then p.subject::uuid end and f.customer_id = ${customerId}
-  union all
-  select f.id::text, f.filename, null, null, null, case f.owner_kind when 'project' then f.owner_id end,
-    case f.owner_kind when 'scheduled_job' then f.owner_id::int end, case f.owner_kind when 'chat_thread' then f.owner_id end,
-    array['id', 'filename'], array[f.id::text, f.filename]
-  from attachments f
-  where f.id = case when p.kind = 'file' then p.subject::uuid end and f.customer_id = ${customerId} and f.owner_kind <> 'upload'
-  union all
-  select e.id::text, replace(e.topic, '_', ' '), null, null, null, e.project_id, null, null, array['event', 'message'],
-    array[replace(e.topic, '_', ' '), text_of_event(e.payload)]
-  from project_events e
-  where e.id = case when p.kind = 'event' and p.subject not like 'log-%' then p.subject::bigint end and e.customer_id = ${customerId}
-  union all
-  select p.subject, e.kind || ' ' || replace(e.topic, '_', ' '), null, null, e.run_id, e.project_id, null, null, array['event', 'message'],
-    array[replace(e.topic, '_', ' '), text_of_event(e.payload)]
-  from log_events e
-  where p.subject like 'log-%' and p.subject not like 'log-r%' and e.customer_id = ${customerId} and e.ts = p.at and 'log-' || e.seq = p.subject
-  union all
-  select e.id::text, title_of_run_event(e.event_type, e.status), null, r.agent, e.run_id, a.project_id, null, null, array['event', 'message'],
-    array[title_of_run_event(e.event_type, e.status), text_of_run_event(e.payload)]
-  from run_events e join runs r on r.id = e.run_id and r.customer_id = e.customer_id
-    left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
-  where e.id = case when p.kind = 'event' and p.subject like 'log-r%' then substr(p.subject, 6)::bigint end and e.customer_id = ${customerId}`;
+/** What a document is of, as it is now: one branch for each kind. */
+const subjects = (customerId: string): SQL =>
+  sql.join(
+    SEARCHED.map((branch) => branch(customerId)),
+    sql` union all `,
+  );
 
 export const createSearchStore = (db: Database) => ({
   /** The newest documents that match are ranked among each other; a page is of those, in the order of rank, then of time. */

@@ -1,5 +1,7 @@
 /** Parts of statements of other resources that ask or tell something of workspaces. */
 import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import { openStatus } from './caps.ts';
 
 /** The last row of the audit log from before the life that the workspace is in; 0 in its first one. */
 export const auditFrom = (customerId: SQL | string): SQL<number> =>
@@ -33,3 +35,27 @@ export const WORKSPACES_BEHIND = { startWorkspaces: due('pending'), settleWorksp
 /** Selects the plan that a workspace asked for, and the one that is `inForce`. */
 export const plansOf = (customerId: string): SQL => sql`
   select plan, plan_in_force as "inForce" from workspaces where customer_id = ${customerId}`;
+
+/**
+ * The workspace with this id, to be joined. `open_status` is that for whoever wants to start something: a workspace that is
+ * being taken down counts as archived.
+ */
+export const workspaceOf = (customerId: SQL | string): SQL => sql`
+  lateral (select identity_workspace_id, plan, plan_in_force, status, ${openStatus} as open_status, events_from, created_at, config
+    from workspaces where workspaces.customer_id = ${customerId})`;
+
+/** Locks a workspace in a statement that makes something in it, so that it is not archived meanwhile. */
+export const shareOpen = (customerId: string): SQL => sql`
+  select identity_workspace_id, ${openStatus} as status from workspaces where customer_id = ${customerId} for share`;
+
+/** @returns those of these ids that there are */
+export async function knownWorkspaces(db: Database, customerIds: readonly string[]): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select customer_id as id from workspaces where customer_id = any(${sql.param([...customerIds])}::text[])`);
+  return rows.map(({ id }) => id);
+}
+
+/** Lets nobody else lock the workspace for as long as the transaction takes. */
+export async function lockWorkspace(db: Database, customerId: string): Promise<void> {
+  await db.rows(sql`select customer_id from workspaces where customer_id = ${customerId} for no key update`);
+}
