@@ -182,3 +182,7 @@ export const modelsNamed = (customerId: string): SQL => sql`
   select model from agents where customer_id = ${customerId}
   union
   select unnest(array[model, default_model]) from agent_settings where customer_id = ${customerId}`;
+
+/** Counts the agents of a workspace, for a statement of others. */
+export const agentCount = (customerId: SQL): SQL =>
+  sql`(select count(*)::int from agents counted where counted.customer_id = ${customerId})`;

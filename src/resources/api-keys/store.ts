@@ -2,7 +2,7 @@
  * Queries on API keys. Two of them take no workspace, because finding out whose key it is is their purpose:
  * `authenticate`, and the part of `revoke` that tells another workspace's key from none.
  */
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Role } from '../../platform/core/rights.ts';
 import type { Database } from '../../platform/db/client.ts';
@@ -121,3 +121,14 @@ export const createApiKeyStore = (db: Database) => {
     },
   };
 };
+
+/** Whether the workspace has a key of this number, revoked or not. */
+export async function isKey(db: Database, customerId: string, id: string): Promise<boolean> {
+  const found = await db.rows(sql`
+    select id from api_keys where customer_id = ${customerId} and id = ${id}::bigint`);
+  return found.length > 0;
+}
+
+/** Counts the keys of a workspace that can be used, for a statement of others. */
+export const usableKeys = (customerId: SQL): SQL =>
+  sql`(select count(*)::int from api_keys k where k.customer_id = ${customerId} and k.revoked_at is null)`;

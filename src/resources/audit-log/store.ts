@@ -1,10 +1,10 @@
 /** Queries on the audit log. */
-import { and, count, desc, eq, gt, gte, inArray, lt, or, sql, type SQL } from 'drizzle-orm';
+import { and, count, desc, eq, gt, gte, inArray, lt, sql, type SQL } from 'drizzle-orm';
 import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { countRows, findPage, listFilters } from '../tallies/store.ts';
 import type { Concern } from '../../platform/http/endpoint.ts';
-import { workspaces } from '../workspaces/table.ts';
+import { auditFrom, findWorkspaces } from '../workspaces/store/fragments.ts';
 import type { AuditQuery } from './contract.ts';
 import { auditLog } from './table.ts';
 
@@ -34,10 +34,7 @@ export const createAuditStore = (db: Database) => ({
     if (concerned.length === 0) return new Map();
     const ids = concerned.flatMap((one) => ('workspaceId' in one ? [one.workspaceId] : []));
     const slugs = concerned.flatMap((one) => ('customerId' in one ? [one.customerId] : []));
-    const rows = await db.orm
-      .select({ workspaceId: workspaces.identityWorkspaceId, customerId: workspaces.customerId })
-      .from(workspaces)
-      .where(or(inArray(workspaces.identityWorkspaceId, ids), inArray(workspaces.customerId, slugs)));
+    const rows = await findWorkspaces(db, ids, slugs);
     return new Map(
       rows.flatMap(({ workspaceId, customerId }) => [workspaceId, customerId].map((ref) => [ref, customerId])),
     );
@@ -57,11 +54,8 @@ export const createAuditStore = (db: Database) => ({
 
   /** @returns a page, newest first, of the life that the workspace has now */
   async list(customerId: string, { since, limit, offset, ...filter }: AuditQuery) {
-    const [life] = await db.orm
-      .select({ from: workspaces.auditFrom })
-      .from(workspaces)
-      .where(eq(workspaces.customerId, customerId));
-    const before = life?.from ?? undefined;
+    const [life] = await db.rows<{ from: number | null }>(sql`select ${auditFrom(customerId)}::float8 as from`);
+    const before = life?.from || undefined;
     const { where: chosen, tallied } = chooseEntries(customerId, filter);
     const where = and(
       chosen,

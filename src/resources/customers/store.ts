@@ -9,6 +9,9 @@ import { countsOf } from '../tallies/store.ts';
 import type { Plan } from '../workspaces/model.ts';
 import type { workspaces } from '../workspaces/table.ts';
 import { containing } from './model.ts';
+import { agentCount } from '../agents/store.ts';
+import { usableKeys } from '../api-keys/store.ts';
+import { toolCount } from '../tools/store.ts';
 
 export type CustomerStore = ReturnType<typeof createCustomerStore>;
 
@@ -67,9 +70,9 @@ export const createCustomerStore = (db: Database) => ({
         spent.today as "runsToday", spent.runs as "runs30d", spent.cost as "cost30d",
         (select r.last_event_at from runs r where r.customer_id = w.customer_id order by r.seq desc limit 1)
           as "lastActivityAt",
-        (select count(*)::int from api_keys k where k.customer_id = w.customer_id and k.revoked_at is null) as "apiKeys",
-        (select count(*)::int from agents a where a.customer_id = w.customer_id) as agents,
-        (select count(*)::int from tools t where t.customer_id = w.customer_id) as tools,
+        ${usableKeys(sql`w.customer_id`)} as "apiKeys",
+        ${agentCount(sql`w.customer_id`)} as agents,
+        ${toolCount(sql`w.customer_id`)} as tools,
         memory.skills, memory.entries as memories,
         coalesce((select (b.limit_usd * ${USD_MICROS})::float8 from budgets b where b.id = 'wallet:' || w.customer_id), 0)
           as balance

@@ -213,3 +213,8 @@ export const createIntegrationStore = (db: Database) => ({
       })}`);
   },
 });
+
+/** Makes the next check of credentials, within a minute, ask about all of them. */
+export async function recheckCredentials(db: Database, customerId: string): Promise<void> {
+  await db.rows(sql`update integration_credentials set check_at = now() where customer_id = ${customerId}`);
+}

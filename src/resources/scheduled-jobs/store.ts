@@ -4,7 +4,7 @@ import { first, present } from '../../platform/core/present.ts';
 import type { ProblemCode } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { unlessTaken } from '../../platform/db/taken.ts';
-import { noteSwitched, writeLogEventOnce } from '../event-log/store/write.ts';
+import { isFiringMissed, noteSwitched, writeLogEventOnce } from '../event-log/store/write.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { customJobId } from './model.ts';
@@ -101,12 +101,7 @@ export const createJobStore = (db: Database) => ({
     }),
 
   /** @returns whether the log tells of a firing that it was refused */
-  async isMissed(customerId: string, firing: string): Promise<boolean> {
-    const [row] = await db.rows<{ found: number }>(sql`
-      select 1 as found from log_events
-      where customer_id = ${customerId} and kind = 'schedule' and topic = 'missed' and payload ->> 'firing' = ${firing}`);
-    return row !== undefined;
-  },
+  isMissed: (customerId: string, firing: string): Promise<boolean> => isFiringMissed(db, customerId, firing),
 
   /** @returns whether there was one */
   async delete(customerId: string, n: number): Promise<boolean> {

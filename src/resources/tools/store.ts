@@ -161,3 +161,7 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
 /** Selects `name` and `created_at` of the tools of a workspace. */
 export const namedTools = (customerId: string): SQL =>
   sql`select slug as name, created_at from tools where customer_id = ${customerId}`;
+
+/** Counts the tools of a workspace, for a statement of others. */
+export const toolCount = (customerId: SQL): SQL =>
+  sql`(select count(*)::int from tools counted where counted.customer_id = ${customerId})`;

@@ -4,6 +4,7 @@ import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { periodStart, setLimit, spentInPeriod } from '../../runs/store/budgets.ts';
 import { capBudgetId, capOf, type Cap } from './model.ts';
+import { isKey } from '../../api-keys/store.ts';
 
 export type CapStore = ReturnType<typeof createCapStore>;
 
@@ -55,12 +56,7 @@ export const createCapStore = (db: Database) => ({
     return gone.length > 0;
   },
 
-  async hasKey(customerId: string, keyId: string): Promise<boolean> {
-    const found = await db.rows(
-      sql`select id from api_keys where customer_id = ${customerId} and id = ${keyId}::bigint`,
-    );
-    return found.length > 0;
-  },
+  hasKey: (customerId: string, keyId: string): Promise<boolean> => isKey(db, customerId, keyId),
 });
 
 const concerns = (budgetId: string, { scope, of }: Cap): SQL => {

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { MOST_ATTEMPTS, SURGE, USUAL, type SpendingTopic } from './model.ts';
+import { insertLogEvent } from '../../event-log/store/write.ts';
 
 export type SpendingNoticeStore = ReturnType<typeof createSpendingNoticeStore>;
 
@@ -62,9 +63,15 @@ export const createSpendingNoticeStore = (db: Database) => ({
         on conflict do nothing
         returning customer_id, spent_usd, limit_usd, run_id
       )
-      insert into log_events (customer_id, kind, topic, subject, run_id, payload)
-      select customer_id, 'spending', 'surge', run_id, run_id, jsonb_build_object('spent_usd', trim_scale(spent_usd)::text,
-        'usual_usd', trim_scale(limit_usd)::text) from noted`);
+      ${insertLogEvent(sql`noted`, {
+        kind: 'spending',
+        topic: 'surge',
+        subject: sql`guard.run_id`,
+        customerId: sql`guard.customer_id`,
+        runId: sql`guard.run_id`,
+        payload: sql`jsonb_build_object('spent_usd', trim_scale(guard.spent_usd)::text,
+          'usual_usd', trim_scale(guard.limit_usd)::text)`,
+      })}`);
   },
 
   /**

@@ -62,3 +62,19 @@ export async function noteSwitched(
   const topic = after ? 'switched_on' : 'switched_off';
   await writeLogEvent(db, { kind: 'schedule', topic, subject: id, customerId, payload: { of } });
 }
+
+/** @returns whether the log tells of a firing of a schedule that it was missed */
+export async function isFiringMissed(db: Database, customerId: string, firing: string): Promise<boolean> {
+  const [row] = await db.rows<{ found: number }>(sql`
+    select 1 as found from log_events
+    where customer_id = ${customerId} and kind = 'schedule' and topic = 'missed' and payload ->> 'firing' = ${firing}`);
+  return row !== undefined;
+}
+
+/**
+ * A part of a statement: keeps in the log what stood in a table that is a part of the log and loses these rows, each in the
+ * place that it had.
+ * @param rows selects `customer_id`, `tx`, `seq`, `ts`, `kind`, `topic`, `subject`, `run_id` and `payload`
+ */
+export const keepInLog = (rows: SQL): SQL => sql`
+  insert into log_events (customer_id, tx, seq, ts, kind, topic, subject, run_id, payload) ${rows}`;

@@ -6,7 +6,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import { withPropertyOrder } from '../../../platform/db/property-order.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import { RUN_EVENT } from '../../event-log/store/read.ts';
-import { insertLogEvent } from '../../event-log/store/write.ts';
+import { insertLogEvent, keepInLog } from '../../event-log/store/write.ts';
 import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
 import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
 import type { StepOfRun } from '../model.ts';
@@ -151,9 +151,9 @@ export async function withdrawRun(db: Database, customerId: string, runId: strin
       delete from runs where id = ${runId} and customer_id = ${customerId} and status = 'queued'
       returning id, customer_id, agent, transport
     ), kept as (
-      insert into log_events (customer_id, tx, seq, ts, kind, topic, subject, run_id, payload)
-      select e.customer_id, e.tx, e.seq, e.ts, 'run', e.event_type::text, r.id, r.id, ${RUN_EVENT}
-      from run_events e join gone r on r.id = e.run_id
+      ${keepInLog(sql`
+        select e.customer_id, e.tx, e.seq, e.ts, 'run', e.event_type::text, r.id, r.id, ${RUN_EVENT}
+        from run_events e join gone r on r.id = e.run_id`)}
     ), told as (
       ${insertLogEvent(sql`gone`, {
         kind: 'start',

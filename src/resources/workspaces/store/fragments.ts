@@ -48,6 +48,16 @@ export const workspaceOf = (customerId: SQL | string): SQL => sql`
 export const shareOpen = (customerId: string): SQL => sql`
   select identity_workspace_id, ${openStatus} as status from workspaces where customer_id = ${customerId} for share`;
 
+/** @returns the workspaces that have one of these ids of the identity provider, or one of these slugs */
+export const findWorkspaces = (
+  db: Database,
+  ids: readonly string[],
+  slugs: readonly string[],
+): Promise<{ workspaceId: string; customerId: string }[]> =>
+  db.rows<{ workspaceId: string; customerId: string }>(sql`
+    select identity_workspace_id as "workspaceId", customer_id as "customerId" from workspaces
+    where identity_workspace_id = any(${sql.param([...ids])}::text[]) or customer_id = any(${sql.param([...slugs])}::text[])`);
+
 /** @returns those of these ids that there are */
 export async function knownWorkspaces(db: Database, customerIds: readonly string[]): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
