@@ -12,7 +12,7 @@ import { sql, type SQL } from 'drizzle-orm';
  */
 export type End = 'destroyed' | 'before made again' | 'made again';
 
-export type Fate =
+type Fate =
   | {
       goes: End;
       /** One statement deletes so many rows; fewer where much hangs on each. */
@@ -45,12 +45,12 @@ export interface Brought {
   order?: string;
 }
 
-export type Content = Brought | { left: string };
+type Content = Brought | { left: string };
 
 /** A step of a destruction: it ends what rows open, what they set off by the clock, and what they name in the file store. */
 export type DestructionStep = 'keys' | 'triggers' | 'files';
 
-export interface TableData {
+interface TableData {
   end: Fate;
   archive: Content;
   /** The rows stay, and are changed by this statement at this step of the destruction. */

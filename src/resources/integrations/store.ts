@@ -218,3 +218,8 @@ export const createIntegrationStore = (db: Database) => ({
 export async function recheckCredentials(db: Database, customerId: string): Promise<void> {
   await db.rows(sql`update integration_credentials set check_at = now() where customer_id = ${customerId}`);
 }
+
+/** Whether a workspace gave credentials or secrets of one of these integrations, for a statement of others. @param slugs stands after `=` */
+export const hasCredentials = (customerId: SQL, slugs: SQL): SQL => sql`(
+  exists (select 1 from integration_credentials c where c.customer_id = ${customerId} and c.slug = ${slugs})
+  or exists (select 1 from integration_secrets s where s.customer_id = ${customerId} and s.slug = ${slugs}))`;

@@ -1,5 +1,5 @@
 /** Keys of the managed model router: a workspace has one at most, sealed for its row. */
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, gt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { USD_MICROS } from '../model.ts';
 import { routerKeys } from '../table.ts';
@@ -83,3 +83,7 @@ export const createRouterKeyStore = (db: Database) => ({
       .where(and(eq(routerKeys.customerId, customerId), eq(routerKeys.keyHash, keyHash)));
   },
 });
+
+/** Whether a workspace has a key of the model router, for a statement of others. */
+export const hasRouterKey = (customerId: SQL): SQL =>
+  sql`exists (select 1 from router_keys k where k.customer_id = ${customerId})`;

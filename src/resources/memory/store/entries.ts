@@ -247,3 +247,7 @@ export const namedSkills = (customerId: string): SQL =>
 export const namedInFiles = (customerId: string): SQL => sql`
   select slug as name, created_at from memory_entries
   where customer_id = ${customerId} and type <> 'skill' and status = 'active' and (meta ->> 'in_files') = 'true'`;
+
+/** Whether a workspace has any entry, for a statement of others. */
+export const hasEntries = (customerId: SQL): SQL =>
+  sql`exists (select 1 from memory_entries m where m.customer_id = ${customerId})`;

@@ -6,6 +6,9 @@ import type { ResolvedModel } from '../../../platform/models/types.ts';
 import { MODEL_INTEGRATIONS } from '../../../platform/models/catalogue.ts';
 import type { RequestedToolCall, RunStatus, StepOfRun } from '../model.ts';
 import { OPEN_RUN, TERMINAL_RUN } from './statuses.ts';
+import { hasRouterKey } from '../../billing/model-router/store.ts';
+import { hasCredentials } from '../../integrations/store.ts';
+import { hasEntries } from '../../memory/store/entries.ts';
 
 interface TurnMessage {
   turn: number;
@@ -103,14 +106,10 @@ export const runInTurn = (runId: string, more = sql``): SQL => sql`
         where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
           and e.status in ${OPEN_RUN}
         order by e.seq limit 1) end as "blockedBy",
-      r.status = 'queued' and exists (
-        select 1 from memory_entries m where m.customer_id = r.customer_id) as "hasEntries",
+      r.status = 'queued' and ${hasEntries(sql`r.customer_id`)} as "hasEntries",
       exists (select 1 from runs p where p.id = r.parent_run_id and p.status = 'cancelled') as "isOrphaned",
-      exists (select 1 from integration_credentials c
-        where c.customer_id = r.customer_id and c.slug = any(${MODELS}::text[]))
-      or exists (select 1 from integration_secrets s
-        where s.customer_id = r.customer_id and s.slug = any(${MODELS}::text[]))
-      or exists (select 1 from router_keys k where k.customer_id = r.customer_id) as "hasModelCredentials",
+      ${hasCredentials(sql`r.customer_id`, sql`any(${MODELS}::text[])`)}
+      or ${hasRouterKey(sql`r.customer_id`)} as "hasModelCredentials",
       exists (select 1 from text_watches w where w.customer_id = r.customer_id and w.until > now()
         and w.watched in ('*', 'run:' || r.id, 'project:' || (r.step ->> 'projectId'))) as "isWatched",
       (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn, role), '[]')
