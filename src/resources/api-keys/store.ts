@@ -132,3 +132,7 @@ export async function isKey(db: Database, customerId: string, id: string): Promi
 /** Counts the keys of a workspace that can be used, for a statement of others. */
 export const usableKeys = (customerId: SQL): SQL =>
   sql`(select count(*)::int from api_keys k where k.customer_id = ${customerId} and k.revoked_at is null)`;
+
+/** All keys of a workspace, with `id`, to be joined. */
+export const keysOf = (customerId: SQL): SQL =>
+  sql`lateral (select k.id from api_keys k where k.customer_id = ${customerId})`;

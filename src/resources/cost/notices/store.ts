@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { MOST_ATTEMPTS, SURGE, USUAL, type SpendingTopic } from './model.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
+import { EACH_WORKSPACE } from '../../workspaces/store/fragments.ts';
 
 export type SpendingNoticeStore = ReturnType<typeof createSpendingNoticeStore>;
 
@@ -42,7 +43,7 @@ export const createSpendingNoticeStore = (db: Database) => ({
     await db.rows(sql`
       with surged as materialized (
         select w.customer_id, recent.usd, recent.run_id, usual.usd as usual
-        from workspaces w
+        from ${EACH_WORKSPACE} w
         cross join lateral (
           select sum(r.cost_usd) as usd, (array_agg(r.id order by r.cost_usd desc))[1] as run_id
           from runs r where r.customer_id = w.customer_id and r.created_at >= now() - interval '1 hour'

@@ -3,6 +3,7 @@
  * its step `s`.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { keysOf } from '../../api-keys/store.ts';
 import { memberOf, membersOf } from '../../members/store/fragments.ts';
 
 /** Those who made an artifact that the gate is about as it is, by hand. */
@@ -27,8 +28,8 @@ export const CAN_ANSWER = sql`array(
   select distinct person_behind(w.customer_id, one.who) from (
     select m.email as who from ${membersOf(sql`w.customer_id`)} m
     union all
-    select 'api-key:' || k.id from api_keys k
-    where k.customer_id = w.customer_id and keys_may_answer(s.gate_config)
+    select 'api-key:' || k.id from ${keysOf(sql`w.customer_id`)} k
+    where keys_may_answer(s.gate_config)
     union all
     select named from addresses_named(s.gate_config) named
   ) one

@@ -8,7 +8,7 @@ export const auditFrom = (customerId: SQL | string): SQL<number> =>
   sql<number>`(select coalesce(w.audit_from, 0) from workspaces w where w.customer_id = ${customerId})`;
 
 /** All workspaces, to go through their rows one workspace at a time: an index that begins with the workspace serves each. */
-export const EACH_WORKSPACE: SQL = sql`(select customer_id, events_from from workspaces)`;
+export const EACH_WORKSPACE: SQL = sql`(select customer_id, status from workspaces)`;
 
 /**
  * Readers who would go on from before the deleted events are told that these are missing.
