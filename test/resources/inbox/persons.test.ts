@@ -104,9 +104,8 @@ describe('four eyes', () => {
     const project_id = await ownProject('eyes-on-text');
     const wait = await untilWait(acme, { project_id });
     const changed = await service.runtime.db.rows(sql`
-      update project_events e set actor_kind = 'human', actor_id = ${present(ana['an API key by MCP']).actor} from tasks t
-      where t.id = e.task_id and t.project_id = ${project_id} and t.phase_slug = 'plot' and e.topic = 'artifact_promoted'
-      returning e.id`);
+      update artifacts v set changed_by = ${present(ana['an API key by MCP']).actor} from tasks t
+      where t.id = v.task_id and t.project_id = ${project_id} and t.phase_slug = 'plot' returning v.id`);
     expect(changed).toHaveLength(1);
     for (const [name, credential] of Object.entries(ana))
       expect([name, (await credential.approve(wait)).status]).toEqual([name, 403]);
