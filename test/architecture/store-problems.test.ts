@@ -13,17 +13,16 @@ const MOST: Readonly<Record<string, number>> = {
   agents: 4,
   exports: 1,
   inbox: 1,
-  manifests: 1,
   members: 5,
   memory: 4,
   'output-destinations': 1,
-  projects: 28,
+  projects: 4,
   runs: 2,
   skills: 1,
   templates: 3,
   tools: 1,
   'webhook-subscriptions': 3,
-  workspaces: 3,
+  workspaces: 2,
 };
 
 const problemsIn = (text: string): number => text.match(/\bnew Problem\(/g)?.length ?? 0;

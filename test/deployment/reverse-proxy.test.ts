@@ -155,10 +155,11 @@ for (const [name, describeIt] of wanted)
       });
       const refused = { status: 413, body: { detail: 'payload_too_large' } };
       expect(await upload(MAX_UPLOAD_BYTES + 1)).toMatchObject(refused);
-      // The service reads 16 MiB more than it takes and then closes. A proxy that passes a body on as it comes may be
-      // cut then, and answers by itself.
-      for (const bytes of name === 'caddy' ? [2 ** 21] : [2 ** 21, 20 * 2 ** 20])
-        expect(await cp('POST', '/v1/agents', { slug: 'a', prompt: 'a'.repeat(bytes) })).toMatchObject(refused);
+      // The service reads 16 MiB more than it takes and then closes. A proxy that still sends may be cut then, and
+      // answers by itself.
+      const post = (bytes: number) => cp('POST', '/v1/agents', { slug: 'a', prompt: 'a'.repeat(bytes) });
+      expect(await post(2 ** 21)).toMatchObject(refused);
+      expect([413, 502]).toContain((await post(20 * 2 ** 20)).status);
       expect((await upload(45 * 2 ** 20)).status).toBe(413);
     });
 

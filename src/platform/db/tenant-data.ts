@@ -10,11 +10,11 @@ import { sql, type SQL } from 'drizzle-orm';
  * When rows go: with the destruction; or only when somebody makes the workspace again, as until then an archive can be read:
  * before it, in as many steps as there is much, and in the transaction that makes it.
  */
-export type End = 'destroyed' | 'before made again' | 'made again';
+export type RowsEnd = 'destroyed' | 'before made again' | 'made again';
 
 type Fate =
   | {
-      goes: End;
+      goes: RowsEnd;
       /** One statement deletes so many rows; fewer where much hangs on each. */
       batch?: number;
       /** Selects other rows than "all with this `customer_id`". @returns ids or places of rows that went */

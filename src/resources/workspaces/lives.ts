@@ -3,9 +3,9 @@
  * is there, or reaches into the new one.
  */
 import { sql, type SQL } from 'drizzle-orm';
-import type { End, TenantData } from '../../platform/db/tenant-data.ts';
+import type { RowsEnd, TenantData } from '../../platform/db/tenant-data.ts';
 
-const ENDS: readonly End[] = ['destroyed', 'before made again', 'made again'];
+const ENDS: readonly RowsEnd[] = ['destroyed', 'before made again', 'made again'];
 const BATCH = 500;
 
 const deleteOf =
@@ -23,7 +23,7 @@ const deleteOf =
 export async function forget(
   tables: TenantData,
   customerId: string,
-  end: End,
+  end: RowsEnd,
   step: (statement: SQL) => Promise<unknown[] | undefined>,
 ): Promise<boolean> {
   const ends = ENDS.slice(0, ENDS.indexOf(end) + 1);

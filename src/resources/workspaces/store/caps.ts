@@ -12,6 +12,10 @@ export const openStatus: SQL<string> = sql<string>`case when ${workspaces.destro
 export const planLimitExceeded = (plan: Plan, resource: CappedResource, current: number, limit: number): Problem =>
   new Problem('plan_limit_exceeded', { code: 'plan_limit_exceeded', resource, current, limit, tier: tierOf(plan) });
 
+function refuseArchived({ status }: { status: string }): void {
+  if (status === 'archived') throw new Problem('workspace_archived');
+}
+
 /**
  * Lets nobody else lock the workspace for as long as the transaction takes.
  * @throws Problem not_found, workspace_archived
@@ -20,7 +24,7 @@ export async function lockOpen(db: Database, customerId: string): Promise<void> 
   const [row] = await db.rows<{ status: string }>(sql`
     select ${openStatus} as status from ${workspaces} where ${workspaces.customerId} = ${customerId}
     for no key update`);
-  if (found(row).status === 'archived') throw new Problem('workspace_archived');
+  refuseArchived(found(row));
 }
 
 export const createCaps = (db: Database) => ({
@@ -35,7 +39,7 @@ export const createCaps = (db: Database) => ({
         .from(workspaces)
         .where(eq(workspaces.customerId, customerId))
         .for('share');
-      if (found(row).status === 'archived') throw new Problem('workspace_archived');
+      refuseArchived(found(row));
       return insert();
     }),
 
@@ -56,8 +60,9 @@ export const createCaps = (db: Database) => ({
         .from(workspaces)
         .where(eq(workspaces.customerId, customerId))
         .for('update');
-      const { plan, status } = found(row);
-      if (status === 'archived') throw new Problem('workspace_archived');
+      const workspace = found(row);
+      refuseArchived(workspace);
+      const { plan } = workspace;
       const limit = capOf(plan, resource);
       if (limit !== null) {
         const current = await count();
