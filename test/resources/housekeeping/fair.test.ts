@@ -57,6 +57,9 @@ async function fillWith(count: number): Promise<void> {
     insert into projects (id, customer_id, title, workflow_slug, workflow_version, brief, auth_mode, created_at, start_due_at)
     select 'hog-' || n, ${hog.caller.customerId}, 'T', 'lost', 1, 'B', 'session', ${then}, ${then} from ${n}`);
   await rows(sql`
+    insert into webhook_events (customer_id, event_key, body)
+    select ${hog.caller.customerId}, 'run:hog-' || n, '{}' from ${n}`);
+  await rows(sql`
     insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, created_at, due_at)
     select gen_random_uuid(), s.customer_id, s.id, 'run.failed', 'run:hog-' || n, ${then}, ${then}
     from webhook_subscriptions s, ${n} where s.customer_id = ${hog.caller.customerId}`);

@@ -13,13 +13,13 @@ export const membersOf = (customerId: Value): SQL => sql`
   lateral (select member.email, member.role from workspace_members member where member.customer_id = ${customerId})`;
 
 /** Whether the workspace took somebody out who has one of these addresses. */
-export const wasRemoved = (customerId: Value, emails: SQL): SQL<boolean> => sql<boolean>`
+export const wasRemoved = (customerId: Value, emails: SQL): SQL => sql`
   exists (select from former_members f where f.customer_id = ${customerId} and f.email in (${emails}))`;
 
 /** The address of the member whom the identity provider knows by this subject. */
-export const addressOfSubject = (customerId: Value, subject: string): SQL<string | null> => sql<string | null>`
+export const addressOfSubject = (customerId: Value, subject: string): SQL => sql`
   (select email from member_subjects where customer_id = ${customerId} and subject = ${subject})`;
 
 /** Whether the address is a member of any workspace. */
-export const isMemberAnywhere = (email: string): SQL<boolean> => sql<boolean>`
+export const isMemberAnywhere = (email: string): SQL => sql`
   exists (select from workspace_members where email = ${email})`;

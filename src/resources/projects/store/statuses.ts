@@ -29,5 +29,5 @@ export const OPEN_TASK = wordList(TASK_STATUSES.filter(isTaskOpen));
 export const OPEN_ATTEMPT = wordList(ATTEMPT_STATUSES.filter(isAttemptOpen));
 
 /** The status of the project of another row. It is looked up row by row, so that a plan begins with these rows. */
-export const statusOfProject = (projectId: SQL): SQL<string> =>
-  sql<string>`(select p.status from projects p where p.id = ${projectId})`;
+export const statusOfProject = (projectId: SQL): SQL =>
+  sql`(select p.status from projects p where p.id = ${projectId})`;

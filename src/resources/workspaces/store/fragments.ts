@@ -4,8 +4,8 @@ import type { Database } from '../../../platform/db/client.ts';
 import { openStatus } from './caps.ts';
 
 /** The last row of the audit log from before the life that the workspace is in; 0 in its first one. */
-export const auditFrom = (customerId: SQL | string): SQL<number> =>
-  sql<number>`(select coalesce(w.audit_from, 0) from workspaces w where w.customer_id = ${customerId})`;
+export const auditFrom = (customerId: SQL | string): SQL =>
+  sql`(select coalesce(w.audit_from, 0) from workspaces w where w.customer_id = ${customerId})`;
 
 /** All workspaces, to go through their rows one workspace at a time: an index that begins with the workspace serves each. */
 export const EACH_WORKSPACE: SQL = sql`(select customer_id, status from workspaces)`;
