@@ -26,10 +26,9 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   members: ['workspaces'],
   miniapps: ['inbox', 'runs'],
   'output-destinations': ['inbox', 'members', 'projects', 'workspaces'],
-  projects: ['attachments', 'events', 'inbox', 'runs', 'webhook-subscriptions'],
+  projects: ['attachments', 'events', 'inbox', 'runs'],
   'run-artifacts': ['runs'],
-  'run-texts': ['runs'],
-  runs: ['agents', 'attachments', 'inbox', 'projects', 'run-texts', 'webhook-subscriptions'],
+  runs: ['agents', 'attachments', 'inbox', 'projects', 'run-texts'],
   samples: ['projects'],
   'scheduled-jobs': ['workspaces'],
   skills: ['memory'],
@@ -46,8 +45,6 @@ const MUTUAL: readonly string[] = [
   'inbox = projects',
   'inbox = runs',
   'projects = runs',
-  'run-texts = runs',
-  'runs = webhook-subscriptions',
 ];
 
 const SOURCES: readonly Source[] = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })

@@ -1,6 +1,7 @@
 /** Statements on texts that are being written, and on who watches them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
+import { RECORDED_RUNS } from '../runs/store/fragments.ts';
 import { LINGER_MS, WATCH_MS } from './model.ts';
 
 export type RunTextStore = ReturnType<typeof createRunTextStore>;
@@ -78,7 +79,7 @@ export const createRunTextStore = (db: Database) => ({
       select r.id, r.customer_id, n."projectId", n.turn, n.attempt, n.length, n.text
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as n("runId" text, "customerId" text, "projectId" text, turn int, attempt int, length int, text text)
-      join runs r on r.id = n."runId" and r.customer_id = n."customerId"
+      join ${RECORDED_RUNS} r on r.id = n."runId" and r.customer_id = n."customerId"
       order by r.id
       on conflict (run_id) do update set
         turn = excluded.turn, attempt = excluded.attempt, length = excluded.length, text = excluded.text, written_at = now()

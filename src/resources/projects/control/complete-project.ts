@@ -5,7 +5,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { first } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { insertOutputs, pendingOutputs } from '../../output-destinations/store/outbox.ts';
-import { insertDeliveries, type WebhookMessage } from '../../webhook-subscriptions/store/outbox.ts';
+import { insertDeliveries, pendingDeliveries, type WebhookMessage } from '../../webhook-subscriptions/store/outbox.ts';
 import type { ProjectStatus } from '../model.ts';
 import { HAS_SAMPLE_CONTENT } from '../store/project-columns.ts';
 import { insertEvents, type LockedProject } from '../store/record.ts';
@@ -98,10 +98,9 @@ export const listWaiters = (db: Database, projectId: string) =>
 
 /** @returns those of its latest completion; an endpoint that was registered since then does not hear of it */
 async function listPendingDeliveries(db: Database, { id }: LockedProject): Promise<string[]> {
+  const eventKey = sql`'project:' || p.id || ':' || p.completions`;
   const rows = await db.rows<{ id: string }>(sql`
-    select d.id from webhook_deliveries d
-      join webhook_subscriptions e on e.id = d.subscription_id and e.customer_id = d.customer_id and e.deleted_at is null
-      join projects p on d.event_key = 'project:' || p.id || ':' || p.completions and d.customer_id = p.customer_id
-    where p.id = ${id} and d.status = 'pending' order by d.id`);
+    select d.id from projects p, lateral (${pendingDeliveries(sql`p.customer_id`, eventKey)}) d
+    where p.id = ${id} order by d.id`);
   return rows.map((row) => row.id);
 }

@@ -8,7 +8,7 @@ import { first, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel, TokenUsage } from '../../../platform/models/types.ts';
 import { countRecalled, type Recalled } from '../../memory/store/recall.ts';
-import { outboxCtes } from '../../webhook-subscriptions/store/outbox.ts';
+import { outboxCtes, pendingDeliveries } from '../../webhook-subscriptions/store/outbox.ts';
 import {
   announcesItsEnd,
   errorText,
@@ -295,8 +295,6 @@ export async function loadAfterRun(
   return first(
     await db.rows<AfterRun>(sql`
     select ${run.conversation === null ? sql`null::text` : nextOf(run.id)} as "nextRunId",
-      (select coalesce(jsonb_agg(d.id), '[]') from webhook_deliveries d
-        join webhook_subscriptions s on s.id = d.subscription_id and s.customer_id = d.customer_id
-        where s.customer_id = ${run.customerId} and d.event_key = ${`run:${run.id}`} and d.status = 'pending') as deliveries`),
+      (select coalesce(jsonb_agg(d.id), '[]') from (${pendingDeliveries(run.customerId, `run:${run.id}`)}) d) as deliveries`),
   );
 }

@@ -44,6 +44,13 @@ export function outboxCtes(guard: SQL, { customerId, eventType, eventKey, data, 
     )`;
 }
 
+/** Selects the `id` of each delivery of an event that is still to be sent. */
+export const pendingDeliveries = (customerId: SQL | string, eventKey: SQL | string): SQL => sql`
+  select delivery.id from ${webhookDeliveries} delivery
+  join ${webhookSubscriptions} endpoint on endpoint.id = delivery.subscription_id and endpoint.customer_id = delivery.customer_id
+  where endpoint.customer_id = ${customerId} and endpoint.deleted_at is null
+    and delivery.event_key = ${eventKey} and delivery.status = 'pending'`;
+
 /**
  * The outbox as a statement of its own, for the transaction that makes an event true. Repeating it adds nothing.
  * @param more parts of the same statement, of which each begins with a comma
@@ -53,10 +60,6 @@ export async function insertDeliveries(db: Database, message: WebhookMessage, mo
   const rows = await db.rows<{ id: string }>(sql`
     with always as (select 1), ${outboxCtes(sql`always`, message)}${more}
     select id from deliveries
-    union all
-    select delivery.id from ${webhookDeliveries} delivery
-    join ${webhookSubscriptions} endpoint on endpoint.id = delivery.subscription_id and endpoint.customer_id = delivery.customer_id
-    where endpoint.customer_id = ${message.customerId} and endpoint.deleted_at is null
-      and delivery.event_key = ${message.eventKey} and delivery.status = 'pending'`);
+    union all ${pendingDeliveries(message.customerId, message.eventKey)}`);
   return rows.map(({ id }) => id);
 }
