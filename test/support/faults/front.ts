@@ -1,11 +1,11 @@
 /** Stands before a server, and lets a test do something at the moment in which a request is about to reach it. */
 import { once } from 'node:events';
-import { createServer, request as requestOf } from 'node:http';
+import { createServer, request as requestOf, type IncomingMessage, type ServerResponse } from 'node:http';
 import { portOf } from '../processes/listening.ts';
 
 export interface Front {
   url: string;
-  /** It is called when the head of a request has come, and before anything of it is passed on. */
+  /** It is called when the head of a request has come, and awaited before anything of it is passed on. */
   before: (method: string | undefined) => unknown;
   /** Connections are refused from now on. */
   shut(): void;
@@ -13,8 +13,8 @@ export interface Front {
 }
 
 export async function standBefore(address: string): Promise<Front> {
-  const server = createServer((request, response) => {
-    front.before(request.method);
+  async function passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await front.before(request.method);
     const { method, url, headers } = request;
     const forwarded = requestOf(new URL(url ?? '', address), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -24,7 +24,8 @@ export async function standBefore(address: string): Promise<Front> {
     forwarded.on('error', () => response.destroy());
     request.on('error', () => forwarded.destroy());
     request.pipe(forwarded);
-  });
+  }
+  const server = createServer((request, response) => void passOn(request, response));
   let port = 0;
   const front: Front = {
     url: '',
