@@ -37,11 +37,10 @@ const builtinAgent = ({ slug, description, model, allowed_tools, prompt }: Agent
   heartbeatPrompt: HEARTBEAT,
 });
 
-export const builtinAgents: ReadonlyMap<string, BuiltinAgent> = new Map(
-  Array.from(await readShippedFiles(new URL('./', import.meta.url), AgentManifest, SLUGS), ([slug, manifest]) => [
-    slug,
-    builtinAgent(manifest),
-  ]),
+export const builtinAgents: ReadonlyMap<string, BuiltinAgent> = await readShippedFiles(
+  new URL('./', import.meta.url),
+  AgentManifest.transform(builtinAgent),
+  SLUGS,
 );
 
 /** @returns whether a workspace chose the agent's model; the one that ships with a built-in agent is nobody's choice */

@@ -28,11 +28,10 @@ const builtinSkill = ({ slug, name, description, category, agents, body }: Skill
   body: body.trim(),
 });
 
-export const builtinSkills: ReadonlyMap<string, BuiltinSkill> = new Map(
-  Array.from(await readShippedFiles(new URL('./', import.meta.url), SkillManifest, SLUGS), ([slug, manifest]) => [
-    slug,
-    builtinSkill(manifest),
-  ]),
+export const builtinSkills: ReadonlyMap<string, BuiltinSkill> = await readShippedFiles(
+  new URL('./', import.meta.url),
+  SkillManifest.transform(builtinSkill),
+  SLUGS,
 );
 
 const links = [...builtinSkills.values()].flatMap(({ body }) => wikilinks(body));

@@ -18,7 +18,7 @@ const SLUGS = [
 
 /**
  * A start reads the files without compiling their JSON Schemas, which takes a second on a slow machine.
- * `test/resources/templates/builtin.test.ts` holds each to the shape that a workspace's own has.
+ * `test/platform/core/shipped-files.test.ts` holds each to the shape that a workspace's own has.
  */
 const Shipped = z.strictObject({
   slug: z.string(),
